@@ -1,0 +1,51 @@
+# unmask: `make` lists the targets. Every target sets up what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Two cores: two test processes, each with one thread of its own.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check calibrate bench papers clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1|/' | column -t -s '|'
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "unmask needs Python 3.11 or newer; try: make PYTHON=python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing unmask into $(VENV) (once) ..."
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/installed-test: $(VENV)/installed
+	@echo "Installing the test tools into $(VENV) (once) ..."
+	@$(PIP) --editable '.[test]'
+	@touch $@
+
+demo: $(VENV)/installed  ## install, then look at the bundled data: needs nothing else
+	@$(BIN)/unmask demo
+
+test: $(VENV)/installed-test  ## every test but the long calibration runs (about 10 minutes at most)
+	$(PYTEST) -n 2 -m "not calibration and not papers"
+
+check: $(VENV)/installed-test  ## ruff, mypy, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+calibrate: $(VENV)/installed-test  ## honesty and power over hundreds of seeds (under 15 minutes)
+	$(PYTEST) -n 2 -m calibration
+
+papers: $(VENV)/installed-test  ## full-size tables of the papers (long; results are recorded in docs/)
+	$(PYTEST) -m papers
+
+bench: $(VENV)/installed-test  ## side-by-side timings, printed as ratios (ONLY=name for one)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks $(ONLY)
+
+clean:  ## remove the environment and the caches
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

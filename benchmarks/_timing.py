@@ -1,0 +1,33 @@
+"""CPU time of a call beside a reference kernel of the same run: ratios travel between machines, seconds do not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+
+def cpu_seconds(call: Callable[[], object], *, repeat: int = 5) -> float:
+    """Least CPU time (user + system, all threads) of `repeat` calls, after one warm-up call."""
+    call()
+    times = []
+    for _ in range(repeat):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+@cache
+def reference_seconds() -> float:
+    """CPU time of a fixed numpy job (a sort of two million floats): the yardstick of this machine, now."""
+    values = np.random.default_rng(0).random(2_000_000)
+    return cpu_seconds(lambda: np.sort(values), repeat=5)
+
+
+def line(what: str, seconds: float, *, bar: str = "", against: str = "") -> None:
+    """Print one result: the time in units of the reference kernel, the bar it must meet, the ratio to a peer."""
+    ratio = seconds / reference_seconds()
+    print(f"  {what:<58} {ratio:9.3f} x reference   {bar:<34} {against}")
