@@ -1,0 +1,83 @@
+"""The protocol that every generator follows, and what they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from unmask.errors import ParameterError
+from unmask.generators.claim import Claim
+from unmask.tables.schema import Origin, Schema
+from unmask.tables.table import Table
+
+VOID_SCHEMA = (
+    "the schema was inferred from the data, so ranges and categories give people away; "
+    "check it and set its origin to public"
+)
+
+
+@runtime_checkable
+class Model(Protocol):
+    """What fitting leaves behind. Optional: `log_likelihood(table)` per row, and `measurements`."""
+
+    @property
+    def claim(self) -> Claim | None:
+        """What this fitted model promises, and why not where the promise is void."""
+        ...
+
+    def sample(self, rows: int, rng: np.random.Generator) -> Table:
+        """A synthetic table of this many rows (a row-level generator returns all rows that survive)."""
+        ...
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """A frozen dataclass of parameters; all fitted state is in the model."""
+
+    name: ClassVar[str]
+    row_level: ClassVar[bool]  # publishes (changed) real rows instead of drawing new ones
+
+    @property
+    def claim(self) -> Claim | None:
+        """The differential-privacy claim that these parameters make, if any."""
+        ...
+
+    def fit(self, table: Table, rng: np.random.Generator) -> Model:
+        """Learn from the real table."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """A noisy marginal that a model was fitted to: what a white-box attacker sees."""
+
+    columns: tuple[int, ...]  # positions in the schema; the axes of `counts`
+    counts: np.ndarray  # noisy counts, before any clipping
+    scale: float  # Laplace scale, or standard deviation of the Gaussian; 0 = no noise
+    noise: Literal["laplace", "gaussian", "none"]
+
+
+def claim_for(claim: Claim | None, schema: Schema) -> Claim | None:
+    """The claim of a model fitted under this schema: void if the schema was read off the data."""
+    if claim is None or schema.origin is Origin.PUBLIC:
+        return claim
+    return replace(claim, void=VOID_SCHEMA)
+
+
+def check_positive(name: str, value: Any, what: str) -> None:
+    """Refuse a parameter that is not a positive number (infinity allowed)."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise ParameterError(f"{what}: {name} is {value!r}; it must be a number above 0.")
+
+
+def check_fits(table: Table, what: str) -> None:
+    """Refuse tables that no generator can learn from."""
+    if len(table) == 0:
+        raise ParameterError(f"{what}: the table has no rows, so there is nothing to learn from.")
+    if table.unlisted_rows:
+        raise ParameterError(
+            f"{what}: {table.unlisted_rows:,} rows hold values that the schema does not list. "
+            "Fit generators on a table that follows its schema."
+        )

@@ -1,0 +1,1 @@
+"""Bounds on epsilon, one method per file."""

@@ -1,0 +1,1 @@
+"""Tables of people as integer codes and numbers: schemas, files, units, distances, ranks."""

@@ -1,0 +1,182 @@
+"""One column of a frame before it meets a schema: distinct values with an index, or plain numbers."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from unmask.errors import InputError
+from unmask.tables.schema import Value, quoted, text_of
+
+UNITS = ("D", "s", "us")  # coarsest first
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """A column as it came. Either `numbers` is set (NaN = missing) or `index` into `values` (-1 = missing)."""
+
+    name: str
+    dtype: str
+    values: tuple[Value, ...] = ()
+    index: np.ndarray | None = None
+    numbers: np.ndarray | None = None
+    resolution: str = ""  # set for dates
+    from_file: bool = False  # texts may be numbers
+    fixed: bool = False  # `values` is a declared list of categories
+    ordered: bool = False
+    note: str = ""
+
+    @property
+    def missing_count(self) -> int:
+        if self.numbers is not None:
+            return int(np.isnan(self.numbers).sum())
+        return int(np.sum(self.index == -1))
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The text of each distinct value."""
+        return tuple(text_of(value) for value in self.values)
+
+    @property
+    def is_text(self) -> bool:
+        return self.numbers is None and all(isinstance(value, str) for value in self.values)
+
+    def as_categories(self) -> Raw:
+        """The same column with numbers turned into distinct values."""
+        if self.numbers is None:
+            return self
+        index, found = pd.factorize(self.numbers, use_na_sentinel=True)
+        values = tuple(int(number) if float(number).is_integer() else float(number) for number in found)
+        return Raw(self.name, self.dtype, values=values, index=index)
+
+
+def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> Raw:
+    """Read a pandas column of any type; an error that says what to do for those that have no meaning in a table."""
+    name, dtype = str(series.name), series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _categories(series, name, where)
+    if pd.api.types.is_bool_dtype(dtype):
+        missing = series.isna().to_numpy()
+        index = np.where(missing, -1, series.fillna(False).to_numpy(dtype=bool).astype(np.int64))
+        return Raw(name, str(dtype), values=(False, True), index=index, fixed=True)
+    if pd.api.types.is_complex_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype):
+        raise InputError(f"{where}: column '{name}' has type {dtype}. Turn it into a plain number first.")
+    if pd.api.types.is_numeric_dtype(dtype):
+        return _numbers(series, name, where)
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return _dates(series, name, where)
+    return _objects(series, name, where, from_file)
+
+
+def _categories(series: pd.Series, name: str, where: str) -> Raw:
+    categories = series.cat.categories
+    values = tuple(_plain(value) for value in categories)
+    if len({text_of(value) for value in values}) < len(values) or not all(_is_value(value) for value in values):
+        return _by_text(series.astype(object), name, "category", where)
+    index = series.cat.codes.to_numpy(dtype=np.int64)
+    return Raw(name, "category", values=values, index=index, fixed=True, ordered=bool(series.cat.ordered))
+
+
+def _numbers(series: pd.Series, name: str, where: str) -> Raw:
+    numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    if np.isinf(numbers).any():
+        row = int(np.flatnonzero(np.isinf(numbers))[0])
+        raise InputError(
+            f"{where}: column '{name}' holds an infinite number (row {row}).\n"
+            "Replace it by a missing value or by a finite number."
+        )
+    dtype = str(series.dtype)
+    if pd.api.types.is_integer_dtype(series.dtype) and len(numbers) and np.nanmax(np.abs(numbers), initial=0) > 2.0**53:
+        index, found = pd.factorize(series, use_na_sentinel=True)
+        return Raw(name, dtype, values=tuple(int(value) for value in found), index=index)
+    return Raw(name, dtype, numbers=numbers)
+
+
+def _dates(series: pd.Series, name: str, where: str) -> Raw:
+    naive = series.dt.tz_convert("UTC").dt.tz_localize(None) if series.dt.tz is not None else series
+    return _date_raw(naive.to_numpy(), name, str(series.dtype), where)
+
+
+def _date_raw(stamps: np.ndarray, name: str, dtype: str, where: str) -> Raw:
+    numbers, resolution = count_dates(stamps)
+    if not resolution:
+        raise InputError(f"{where}: column '{name}' counts nanoseconds. Round it to microseconds.")
+    return Raw(name, dtype, numbers=numbers, resolution=resolution)
+
+
+def count_dates(stamps: np.ndarray) -> tuple[np.ndarray, str]:
+    """Dates as whole counts of the coarsest unit that loses nothing, and that unit ("" if there is none)."""
+    present = ~np.isnat(stamps)
+    for unit in UNITS:
+        counts = stamps.astype(f"datetime64[{unit}]")
+        if np.array_equal(counts[present].astype(stamps.dtype), stamps[present]):
+            numbers = np.full(len(stamps), np.nan)
+            numbers[present] = counts[present].astype(np.int64)
+            return numbers, unit
+    return np.empty(0), ""
+
+
+def dates_of_texts(texts: tuple[str, ...], layout: str) -> np.ndarray:
+    """The date of each text that is written in exactly this layout; NaT for the others."""
+    stamps = pd.to_datetime(pd.Series(texts, dtype=object), format=layout, errors="coerce")
+    exact = stamps.dt.strftime(layout).to_numpy(dtype=object) == np.array(texts, dtype=object)
+    return stamps.where(exact).to_numpy()
+
+
+def _objects(series: pd.Series, name: str, where: str, from_file: bool) -> Raw:
+    """Text, or Python objects: all dates, all true/false, or values that text tells apart."""
+    if isinstance(series.dtype, pd.StringDtype):
+        index, found = pd.factorize(series, use_na_sentinel=True)
+        return Raw(name, str(series.dtype), values=tuple(map(str, found)), index=index, from_file=from_file)
+    present = series[series.notna()]
+    types = set(present.map(type).unique()) if len(present) else set()
+    if types == {str}:
+        index, found = pd.factorize(series, use_na_sentinel=True)
+        return Raw(name, str(series.dtype), values=tuple(map(str, found)), index=index, from_file=from_file)
+    if types and types <= {datetime.date}:
+        return _date_raw(pd.to_datetime(series).to_numpy(), name, "date", where)
+    if strange := sorted(kind.__name__ for kind in types if not _is_value_type(kind)):
+        raise InputError(
+            f"{where}: column '{name}' holds objects of type {quoted(strange)}.\n"
+            "A table holds text, numbers, dates, true/false and missing values: convert the column first."
+        )
+    return _by_text(series, name, str(series.dtype), where)
+
+
+def _by_text(series: pd.Series, name: str, dtype: str, where: str) -> Raw:
+    """Distinct values told apart by their text, since Python holds 1, 1.0 and True to be equal."""
+    place: dict[str, int] = {}
+    values: list[Any] = []
+    index = np.full(len(series), -1)
+    note = ""
+    for row, (value, missing) in enumerate(zip(map(_plain, series), series.isna(), strict=True)):
+        if missing:
+            continue
+        text = text_of(value)
+        if text not in place:
+            place[text] = len(values)
+            values.append(value)
+        elif type(value) is not type(values[place[text]]):
+            note = (
+                f"{where}: column '{name}' mixes types: {text} occurs as text and as a number. Both are taken as one."
+            )
+        index[row] = place[text]
+    return Raw(name, dtype, values=tuple(values), index=index, note=note)
+
+
+def _plain(value: Any) -> Any:
+    """A numpy scalar as the Python value it stands for."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_value(value: object) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+def _is_value_type(kind: type) -> bool:
+    return issubclass(kind, str | int | float | bool | np.integer | np.floating | np.bool_)

@@ -1,0 +1,70 @@
+"""From codes and numbers back to values in the types they came in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from unmask.errors import SchemaError
+from unmask.tables.encode import stamps_of
+from unmask.tables.schema import Column, Kind
+
+# A numpy integer cannot be missing; pandas' own integers can.
+NULLABLE = {f"{sign}int{bits}": f"{sign.upper()}Int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+NULLABLE["bool"] = "boolean"
+
+
+def decode(column: Column, codes: np.ndarray, numbers: np.ndarray | None) -> pd.Series:
+    """The values of a column; `numbers` is given for numbers and dates."""
+    if numbers is None:
+        return _categories(column, codes)
+    if column.kind is Kind.DATETIME:
+        return _dates(column, numbers)
+    missing = np.isnan(numbers)
+    dtype = column.dtype or ("int64" if column.kind is Kind.INTEGER else "float64")
+    if missing.any():
+        dtype = NULLABLE.get(dtype, dtype)
+    if pd.api.types.is_extension_array_dtype(dtype):
+        nullable = pd.arrays.FloatingArray(np.where(missing, 0.0, numbers), missing)
+        return pd.Series(nullable, name=column.name).astype(dtype)
+    return pd.Series(numbers.astype(dtype), name=column.name)
+
+
+def _dates(column: Column, numbers: np.ndarray) -> pd.Series:
+    if column.format:
+        distinct, index = np.unique(numbers, return_inverse=True)
+        texts = _stamps(column, distinct).dt.strftime(column.format).to_numpy(dtype=object)
+        return pd.Series(texts[index], name=column.name, dtype=column.dtype or "str")
+    stamps = _stamps(column, numbers)
+    if column.dtype == "date":
+        days = [None if pd.isna(stamp) else stamp.date() for stamp in stamps]
+        return pd.Series(days, name=column.name, dtype=object)
+    dtype = pd.api.types.pandas_dtype(column.dtype or "datetime64[us]")
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return stamps.dt.tz_localize("UTC").astype(dtype)
+    return stamps.astype(dtype)
+
+
+def _stamps(column: Column, numbers: np.ndarray) -> pd.Series:
+    return pd.Series(stamps_of(numbers, column.resolution).astype("datetime64[us]"), name=column.name)
+
+
+def _categories(column: Column, codes: np.ndarray) -> pd.Series:
+    if len(strange := np.flatnonzero(codes == column.unlisted_code)):
+        raise SchemaError(
+            f"Row {strange[0]} of column '{column.name}' held a value that the schema does not list; it cannot be given back."
+        )
+    missing = codes == column.missing_code
+    generalised = (codes > column.unlisted_code).any()
+    if column.dtype == "category" and not generalised:
+        index = np.where(missing, -1, codes.astype(np.int64))
+        categories = pd.Categorical.from_codes(index, categories=pd.Index(column.values), ordered=column.ordered)
+        return pd.Series(categories, name=column.name)
+    none: list[object] = [None] * (column.size + 1 - len(column.values))
+    lookup = np.empty(column.code_count, dtype=object)
+    lookup[:] = [*column.values, *none, *(name for name, _ in column.groups)]
+    if generalised or column.dtype == "category":
+        dtype = "object"
+    else:
+        dtype = column.dtype or ("str" if all(isinstance(value, str) for value in column.values) else "object")
+    return pd.Series(lookup[codes], name=column.name, dtype=NULLABLE.get(dtype, dtype) if missing.any() else dtype)

@@ -1,0 +1,161 @@
+"""From raw columns to codes and numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from unmask.errors import SchemaError
+from unmask.tables._raw import Raw, dates_of_texts
+from unmask.tables.schema import Column, Kind, quoted
+
+
+class Unlisted(StrEnum):
+    """What to do with values that the schema does not list."""
+
+    ERROR = "error"  # the real table: the schema is wrong
+    NOTE = "note"  # a synthetic table: give it a code that matches nothing, and say so
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Codes of one column, its numbers if it has any, and what happened on the way."""
+
+    codes: np.ndarray
+    numbers: np.ndarray | None
+    notes: tuple[str, ...] = ()
+
+
+def encode(raw: Raw, column: Column, where: str, *, unlisted: Unlisted = Unlisted.ERROR) -> Encoded:
+    """Codes and numbers of a column against its schema; nothing is coerced or dropped in silence."""
+    if column.kind is Kind.CATEGORICAL:
+        codes, strange = _category_codes(raw.as_categories(), column)
+        numbers = None
+    else:
+        numbers, strange = _numbers(raw, column)
+        codes, outside = _bin_codes(numbers, column)
+        strange = strange or outside
+    problems = []
+    if strange:
+        problems.append(_unlisted_message(column, strange, where))
+    if not column.missing and _missing_mask(raw, column).any():
+        problems.append(
+            f"{where}: column '{column.name}' has missing values, and the schema does not allow them.\n"
+            f'If they are valid, set columns.{column.name}.missing to the texts that mean missing, such as [""].'
+        )
+    if problems and unlisted is Unlisted.ERROR:
+        raise SchemaError("\n".join(problems))
+    return Encoded(codes, numbers, tuple(problem.splitlines()[0] for problem in problems))
+
+
+def _missing_mask(raw: Raw, column: Column) -> np.ndarray:
+    if raw.numbers is not None:
+        return np.isnan(raw.numbers)
+    texts_missing = np.array([text in column.missing for text in raw.texts] + [True])
+    return texts_missing[raw.index]
+
+
+def _category_codes(raw: Raw, column: Column) -> tuple[np.ndarray, list[str]]:
+    known = column.code_of_text
+    by_value, strange = [], []
+    for text in raw.texts:
+        if text in known:
+            by_value.append(known[text])
+        elif text in column.missing:
+            by_value.append(column.missing_code)
+        else:
+            by_value.append(column.unlisted_code)
+            strange.append(text)
+    return np.array([*by_value, column.missing_code], dtype=np.int64)[raw.index], strange
+
+
+def _numbers(raw: Raw, column: Column) -> tuple[np.ndarray, list[str]]:
+    """The number of each row, and the texts that are none."""
+    if raw.numbers is not None:
+        if (column.kind is Kind.DATETIME) == bool(raw.resolution):
+            return _rescaled(raw, column), []
+        raw = raw.as_categories()
+    texts = tuple(text for text in raw.texts if text not in column.missing)
+    if column.kind is Kind.DATETIME:
+        counts = _counts(dates_of_texts(texts, column.format or "%Y-%m-%d"), column)
+    else:
+        counts = np.array([_number(text) for text in texts], dtype=np.float64)
+    number_of = dict(zip(texts, counts, strict=True))
+    by_value = np.array([number_of.get(text, np.nan) for text in raw.texts] + [np.nan])
+    strange = [text for text in texts if np.isnan(number_of[text])]
+    return by_value[raw.index], strange
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        return np.nan
+    return number if np.isfinite(number) else np.nan
+
+
+def _counts(stamps: np.ndarray, column: Column) -> np.ndarray:
+    numbers = np.full(len(stamps), np.nan)
+    present = ~np.isnat(stamps)
+    numbers[present] = stamps[present].astype(f"datetime64[{column.resolution}]").astype(np.int64)
+    return numbers
+
+
+def _rescaled(raw: Raw, column: Column) -> np.ndarray:
+    if not raw.resolution or raw.resolution == column.resolution:
+        return raw.numbers if raw.numbers is not None else np.empty(0)
+    return _counts(stamps_of(raw.numbers, raw.resolution), column)
+
+
+def stamps_of(numbers: np.ndarray | None, resolution: str) -> np.ndarray:
+    """Dates from their counts; NaN becomes NaT."""
+    numbers = np.empty(0) if numbers is None else numbers
+    stamps = np.full(len(numbers), np.datetime64("NaT"), dtype=f"datetime64[{resolution}]")
+    present = ~np.isnan(numbers)
+    stamps[present] = numbers[present].astype(np.int64).astype(stamps.dtype)
+    return stamps
+
+
+def _bin_codes(numbers: np.ndarray, column: Column) -> tuple[np.ndarray, list[str]]:
+    """The bin of each number, and some numbers outside the range (or not whole where they must be)."""
+    missing = np.isnan(numbers)
+    outside = (numbers < column.lower) | (numbers > column.upper)
+    if column.is_integral:
+        outside |= ~missing & (numbers != np.floor(numbers))
+    codes = column.bin_of(numbers)
+    codes[missing] = column.missing_code
+    codes[outside] = column.unlisted_code
+    strange = [format_number(number, column) for number in np.unique(numbers[outside])]
+    return codes, strange
+
+
+def format_number(number: float, column: Column) -> str:
+    """A number or date as a person writes it."""
+    if column.kind is Kind.DATETIME:
+        return str(stamps_of(np.array([number]), column.resolution)[0])
+    return str(int(number)) if float(number).is_integer() else repr(float(number))
+
+
+def _unlisted_message(column: Column, strange: list[str], where: str) -> str:
+    many = f"{len(strange):,} value{'s' if len(strange) > 1 else ''}"
+    if column.kind is Kind.CATEGORICAL:
+        return (
+            f"{where}: column '{column.name}' has {many} that the schema does not list: {quoted(strange)}.\n"
+            f"Listed: {quoted(map(str, column.values))}.\n"
+            f"If they are valid, add them under columns.{column.name}.values in the schema; if '{column.name}' is a "
+            "number, set its kind there."
+        )
+    low, high = format_number(column.lower, column), format_number(column.upper, column)
+    whole = " whole" if column.kind is Kind.INTEGER else ""
+    return (
+        f"{where}: column '{column.name}' has {many} that are no{whole} {_noun(column)} from {low} to {high}: "
+        f"{quoted(strange)}.\n"
+        f"If they are valid, widen columns.{column.name}.lower and .upper in the schema; if they mean missing, list them "
+        f"under columns.{column.name}.missing; if '{column.name}' is text, set its kind to 'categorical'."
+    )
+
+
+def _noun(column: Column) -> str:
+    return "dates" if column.kind is Kind.DATETIME else "numbers"

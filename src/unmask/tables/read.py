@@ -1,0 +1,243 @@
+"""Files and frames to tables, and back: the only place in `tables` that touches files."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import zlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from unmask.errors import InputError, MissingExtraError, SchemaError
+from unmask.tables.encode import Unlisted
+from unmask.tables.infer import Binning, Hints, Inferred, infer_schema
+from unmask.tables.schema import Schema, quoted
+from unmask.tables.schema_foreign import hints_from_sdv, is_list_of_columns, is_sdv, schema_from_columns
+from unmask.tables.schema_json import schema_from_json, schema_to_json
+from unmask.tables.table import Table, check_frame
+
+Source = Any  # a path, a Table, or a frame of pandas, polars or pyarrow
+
+DELIMITERS = (",", ";", "\t", "|")
+PARQUET = (".parquet", ".pq")
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A pandas frame, what to call it in messages, and whether its texts may be numbers."""
+
+    frame: pd.DataFrame
+    where: str
+    from_file: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def read_table(
+    source: Source,
+    schema: Schema | Hints | str | os.PathLike[str] | None = None,
+    *,
+    unlisted: Unlisted | str = Unlisted.ERROR,
+) -> Table:
+    """A table from a path (CSV, TSV, Parquet; gz), a frame (pandas, polars, pyarrow) or a table.
+
+    Without a schema one is inferred from this very table, and the table says so. `unlisted="note"` gives values
+    that the schema does not list a code that matches nothing, instead of an error: for synthetic tables.
+    """
+    if isinstance(source, Table) and (schema is None or schema == source.schema):
+        return source
+    loaded = read_frame(source)
+    known = read_schema(schema) if isinstance(schema, str | os.PathLike) else schema
+    notes = loaded.notes
+    if known is None or isinstance(known, Hints):
+        inferred = infer(loaded, known or Hints())
+        known, notes = inferred.schema, notes + inferred.notes
+    table = Table.from_pandas(
+        loaded.frame, known, unlisted=Unlisted(unlisted), where=loaded.where, from_file=loaded.from_file
+    )
+    return replace(table, notes=notes + table.notes)
+
+
+def infer(loaded: Frame, hints: Hints = Hints(), *, binning: Binning = Binning()) -> Inferred:
+    """The schema of a loaded frame, guessed from its content."""
+    return infer_schema(loaded.frame, loaded.where, hints=hints, binning=binning, from_file=loaded.from_file)
+
+
+def read_frame(source: Source) -> Frame:
+    """Load whatever holds a table, without looking into its values yet."""
+    if isinstance(source, str | os.PathLike):
+        return _read_file(Path(source))
+    if isinstance(source, Table):
+        return Frame(source.to_pandas(), "table")
+    frame = source if isinstance(source, pd.DataFrame) else _foreign_frame(source)
+    check_frame(frame, "table")
+    return Frame(frame.set_axis([str(name) for name in frame.columns], axis=1), "table")
+
+
+def _foreign_frame(source: Source) -> pd.DataFrame:
+    if not hasattr(source, "to_pandas"):
+        raise InputError(
+            f"A table is a path, a pandas, polars or pyarrow frame, or a Table; this is a {type(source).__name__}."
+        )
+    try:
+        return source.to_pandas()
+    except ImportError as problem:
+        raise MissingExtraError(
+            f"This frame needs pyarrow. Install it with: pip install 'unmask[parquet]' ({problem})"
+        ) from None
+
+
+def _read_file(path: Path) -> Frame:
+    where = path.name
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file.")
+    if path.is_dir():
+        raise InputError(f"{path}: this is a folder. Name one file.")
+    if path.suffix.lower() in PARQUET:
+        return Frame(_read_parquet(path), where)
+    try:
+        content = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise InputError(f"{where}: this is not a complete gzip file. Compress it again, or rename it.") from None
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be read ({problem.strerror}).") from None
+    if content[:4] == b"PAR1":
+        raise InputError(f"{where}: this is a Parquet file. Rename it to end in .parquet.")
+    if content[:2] in (b"PK", b"\x1f\x8b"):
+        raise InputError(f"{where}: this is a compressed file or a spreadsheet. Save it as CSV (or CSV ending in .gz).")
+    text, notes = _decode(content, where)
+    if not text.strip():
+        raise InputError(f"{where}: the file is empty.")
+    return replace(_parse(text, where, tab=".tsv" in path.name.lower()), notes=notes)
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    try:
+        frame = pd.read_parquet(path)
+    except ImportError:
+        raise MissingExtraError("Parquet files need pyarrow. Install it with: pip install 'unmask[parquet]'") from None
+    except (OSError, ValueError) as problem:
+        raise InputError(f"{path.name}: not a readable Parquet file ({problem}).") from None
+    check_frame(frame, path.name)
+    return frame.reset_index(drop=True)
+
+
+def _decode(content: bytes, where: str) -> tuple[str, tuple[str, ...]]:
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return content.decode("utf-16"), ()
+    try:
+        return content.decode("utf-8-sig"), ()
+    except UnicodeDecodeError as problem:
+        line = content[: problem.start].count(b"\n") + 1
+        note = f"{where}: line {line} is not UTF-8; the file was read as latin-1. Check letters with accents."
+        return content.decode("latin-1"), (note,)
+
+
+def _parse(text: str, where: str, *, tab: bool) -> Frame:
+    if "\0" in text:
+        raise InputError(f"{where}: the file holds NUL characters, so it is not a text file. Save it as CSV.")
+    delimiter = "\t" if tab else _delimiter(text)
+    names = _check_rows(text, delimiter, where)
+    frame = pd.read_csv(
+        io.StringIO(text),
+        sep=delimiter,
+        header=0,
+        names=names,
+        dtype=str,
+        keep_default_na=False,
+        na_values=[""],
+        index_col=False,
+        skip_blank_lines=len(names) > 1,  # with one column a blank line is a missing value
+        low_memory=False,
+    )
+    check_frame(frame, where)
+    return Frame(frame, where, from_file=True)
+
+
+def _delimiter(text: str) -> str:
+    """The delimiter that cuts the first lines into equally many fields, the most; a comma if none does."""
+    sample = list(text[:100_000].splitlines()[:50])
+    best, most = ",", 1
+    for delimiter in DELIMITERS:
+        widths = {len(row) for row in csv.reader(sample[:-1] or sample, delimiter=delimiter) if row}
+        if len(widths) == 1 and (width := widths.pop()) > most:
+            best, most = delimiter, width
+    return best
+
+
+def _check_rows(text: str, delimiter: str, where: str) -> list[str]:
+    """Column names, once every row is known to have as many fields as there are names."""
+    csv.field_size_limit(2**31 - 1)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    names: list[str] = []
+    for row in reader:
+        if not names:
+            names = [name.strip() or f"unnamed_{place}" for place, name in enumerate(row, 1)]
+        elif row and len(row) != len(names):
+            raise InputError(
+                f"{where}: line {reader.line_num} has {len(row)} fields, the header has {len(names)}.\n"
+                f"Fields are separated by {_name_of(delimiter)}; put texts that contain it in double quotes."
+            )
+    if doubled := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(f"{where}: the column name {quoted(doubled)} occurs more than once. Rename one of them.")
+    return names
+
+
+def _name_of(delimiter: str) -> str:
+    return {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}[delimiter]
+
+
+def read_schema(path: str | os.PathLike[str]) -> Schema | Hints:
+    """A schema from a file of unmask, TAPAS or spring-epfl, or what SDV metadata tells about one."""
+    path = Path(path)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: there is no such file. Write one with: unmask schema real.csv -o {path.name}"
+        ) from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"{path}: cannot be read ({problem}).") from None
+    except json.JSONDecodeError as problem:
+        raise SchemaError(f"{path.name}: line {problem.lineno} is not valid JSON: {problem.msg}.") from None
+    if is_list_of_columns(document):
+        return schema_from_columns(document, path.name)
+    if is_sdv(document):
+        return hints_from_sdv(document, path.name)
+    return schema_from_json(document, path.name)
+
+
+def write_schema(schema: Schema, path: str | os.PathLike[str]) -> None:
+    """Write a schema that a person can edit."""
+    write_atomically(Path(path), schema_to_json(schema))
+
+
+def write_csv(table: Table, path: str | os.PathLike[str]) -> None:
+    """Write the values as text, missing ones by the text that the schema gives for them; .gz compresses."""
+    frame = table.to_pandas()
+    for column in table.schema.columns:
+        values = frame[column.name]
+        if column.missing and values.isna().any():
+            frame[column.name] = values.astype(object).where(values.notna(), column.missing[0])
+    text = frame.to_csv(index=False, lineterminator="\n")
+    path = Path(path)
+    if path.suffix == ".gz":
+        write_atomically(path, gzip.compress(text.encode(), mtime=0))
+    else:
+        write_atomically(path, text)
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file so that a reader, or a crash, sees either the old content or the new."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        scratch.write_bytes(content if isinstance(content, bytes) else content.encode())
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
