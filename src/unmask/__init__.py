@@ -1,1 +1,60 @@
-"""unmask: what a synthetic table gives away about the people in the real one."""
+"""unmask: what a synthetic table gives away about the people in the real one.
+
+The public names are loaded when first used, so that `import unmask` and `unmask --help` stay quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unmask import datasets, errors, generators
+    from unmask.audits.describe import describe
+    from unmask.audits.result import Finding, Result, Severity
+    from unmask.audits.run import load, write
+    from unmask.errors import UnmaskError
+    from unmask.generators.claim import Claim, Neighbours
+    from unmask.tables.read import read_schema, read_table, write_csv, write_schema
+    from unmask.tables.schema import Column, Kind, Schema
+    from unmask.tables.table import Table
+
+_PLACES = {
+    "Claim": "unmask.generators.claim",
+    "Column": "unmask.tables.schema",
+    "Finding": "unmask.audits.result",
+    "Kind": "unmask.tables.schema",
+    "Neighbours": "unmask.generators.claim",
+    "Result": "unmask.audits.result",
+    "Schema": "unmask.tables.schema",
+    "Severity": "unmask.audits.result",
+    "Table": "unmask.tables.table",
+    "UnmaskError": "unmask.errors",
+    "describe": "unmask.audits.describe",
+    "load": "unmask.audits.run",
+    "read_schema": "unmask.tables.read",
+    "read_table": "unmask.tables.read",
+    "write": "unmask.audits.run",
+    "write_csv": "unmask.tables.read",
+    "write_schema": "unmask.tables.read",
+}
+_PACKAGES = ("datasets", "errors", "generators")
+
+__all__ = [  # noqa: RUF022 - by subject
+    "read_table", "read_schema", "write_csv", "write_schema", "Table", "Schema", "Column", "Kind",
+    "datasets", "generators", "Claim", "Neighbours",
+    "describe", "Result", "Finding", "Severity", "write", "load",
+    "errors", "UnmaskError",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        return getattr(importlib.import_module(_PLACES[name]), name)
+    if name in _PACKAGES:
+        return importlib.import_module(f"unmask.{name}")
+    raise AttributeError(f"module 'unmask' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -2,7 +2,8 @@
 
 A block of candidates, column by column, stays in the first-level cache while all queries of a chunk pass over it.
 Each inner loop is a function of its own over contiguous slices: that is what makes LLVM vectorise it (one nested loop
-over rows and columns is ten times slower). Sums run in a fixed column order and equal those of a naive loop bit for bit.
+over rows and columns is ten times slower). Sums run in a fixed order, mismatches first and then numbers as in
+the schema, so they equal those of a naive loop bit for bit.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ def _add_numbers(work, sums, mismatches, row, low, queries, candidates):
 
 @njit(nogil=True, cache=True)
 def _measure(work, sums, mismatches, row, low):
-    """Fill `sums` with what separates query `row` from candidates low, low + 1, ...; its own row is put out of reach."""
+    """Fill `sums` with what separates query `row` from candidates low, low + 1, ...; put its own row out of reach."""
     queries, candidates = work.queries, work.candidates
     mismatches[:] = 0
     for j in range(candidates.narrow.shape[0]):

@@ -12,6 +12,8 @@ Ties go to the lowest row number. Threads share the queries chunk by chunk; the 
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -46,7 +48,7 @@ class Gower:
     """Mean over columns of the difference on the column's public range, 0 to 1.
 
     Numbers give |a - b| / (upper - lower), at most 1; categories 0 or 1; missing against a value 1. A column whose
-    range is a single number counts as a category.
+    range is a single number counts as a category. The gap of the plain numbers is taken first, so equal gaps tie exactly.
     """
 
 
@@ -247,12 +249,15 @@ class _Task:
         """The largest sum whose distance is at most `radius`, so that rounding decides as it does for distances."""
         if self.queries.numbers is None:
             return self.mismatch_type.type(min(radius, np.iinfo(self.mismatch_type).max - 1))
-        limit = np.array([min(radius * radius if self.root else radius * self.divisor, np.finfo(float).max)])
-        while self.distances(limit)[0] > radius:
-            limit = np.nextafter(limit, 0)
-        while np.isfinite(above := np.nextafter(limit, np.inf))[0] and self.distances(above)[0] <= radius:
+        limit = min(radius * radius if self.root else radius * self.divisor, sys.float_info.max)
+        while self._distance(limit) > radius:
+            limit = math.nextafter(limit, 0)
+        while math.isfinite(above := math.nextafter(limit, math.inf)) and self._distance(above) <= radius:
             limit = above
-        return limit[0]
+        return np.float64(limit)
+
+    def _distance(self, total: float) -> float:
+        return math.sqrt(total) if self.root else total / self.divisor
 
 
 def _in_chunks(run: Callable[[int, int], Result], rows: int, workers: int) -> list[Result]:
@@ -321,7 +326,7 @@ def _rank_task(
         raise ParameterError("Ranks compares arrays of ranks, not tables. Make them with unmask.tables.ranks.")
     if names is not None:
         raise ParameterError("Ranks takes plain arrays, which have no column names: pass only the columns to compare.")
-    packed = []
+    queries, candidates, packed = np.asarray(queries), np.asarray(candidates), []
     for what, ranks in (("queries", queries), ("candidates", candidates)):
         if ranks.ndim != 2 or ranks.shape[1] != queries.shape[1] or ranks.shape[1] == 0:
             raise ParameterError(
@@ -365,7 +370,7 @@ def _transposed(packed: Packed) -> Packed:
 
 
 def _labels(table: Table, position: int) -> np.ndarray:
-    """A column as numbers: its own, or the codes of its categories; what is on no scale is FAR from all but its like."""
+    """A column as numbers: its own, or the codes of its categories; what is on no scale is FAR from the rest."""
     column = table.schema.columns[position]
     if column.is_numeric:
         numbers = table.numbers[:, table.schema.numeric.index(position)]

@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from unmask.errors import InputError, MissingExtraError, SchemaError
+from unmask.files import write_atomically
 from unmask.tables.encode import Unlisted
 from unmask.tables.infer import Binning, Hints, Inferred, infer_schema
 from unmask.tables.schema import Schema, quoted
@@ -230,14 +231,3 @@ def write_csv(table: Table, path: str | os.PathLike[str]) -> None:
         write_atomically(path, gzip.compress(text.encode(), mtime=0))
     else:
         write_atomically(path, text)
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file so that a reader, or a crash, sees either the old content or the new."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        scratch.write_bytes(content if isinstance(content, bytes) else content.encode())
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)

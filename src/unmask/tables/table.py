@@ -89,7 +89,7 @@ class Table:
 
     def to_pandas(self) -> pd.DataFrame:
         """The values in the types they came in; columns that were dropped as identifiers do not come back."""
-        columns: dict[str, Any] = {} if self.persons is None else {self.schema.person: self.persons}
+        columns: dict[str | None, Any] = {} if self.persons is None else {self.schema.person: self.persons}
         place = {position: i for i, position in enumerate(self.schema.numeric)}
         for position, column in enumerate(self.schema.columns):
             numbers = self.numbers[:, place[position]] if column.is_numeric else None

@@ -1,0 +1,1 @@
+"""Audits: what is run, what comes out, and what it means."""

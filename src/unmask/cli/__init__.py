@@ -1,0 +1,1 @@
+"""The command line: it prints and sets exit codes; everything worth testing is below it."""

@@ -1,0 +1,59 @@
+"""Options and arguments that several verbs share, and how a result is handed to the user."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from unmask.audits.result import Result
+
+Real = Annotated[
+    Path, typer.Argument(metavar="REAL", help="The real table: CSV, TSV (also .gz) or Parquet.", show_default=False)
+]
+SchemaFile = Annotated[
+    Path | None, typer.Option("--schema", help="Schema file (unmask, SDV, TAPAS); inferred from the data when absent.")
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random step.")]
+Workers = Annotated[
+    int, typer.Option("--workers", min=1, help="Threads or processes to use.", show_default="all cores")
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", help="Directory for result.json and its companions.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON for other programs.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+
+ALL_CORES = os.cpu_count() or 1
+
+
+def deliver(result: Result, *, out: Path | None, as_json: bool, quiet: bool, workers: int) -> None:
+    """Write a result to its directory and show it, as the options say."""
+    from unmask.audits.run import write
+
+    if out is not None:
+        write(result, out, run=how_it_ran(workers))
+    if as_json:
+        print(json.dumps(result.to_plain(), indent=1, ensure_ascii=False))
+    elif not quiet:
+        from rich.console import Console
+
+        from unmask.reports.terminal import show
+
+        show(result, Console(), where=str(out) if out else "")
+
+
+def how_it_ran(workers: int) -> dict[str, object]:
+    """What goes to run.json and not to result.json, since it differs between equal runs."""
+    return {
+        "command": ["unmask", *sys.argv[1:]],
+        "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "workers": workers,
+        "directory": str(Path.cwd()),
+    }

@@ -1,0 +1,1 @@
+"""Readers of results: they see `Result` and nothing else."""
