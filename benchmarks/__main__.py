@@ -8,6 +8,7 @@ import benchmarks
 
 
 def main(names: list[str]) -> int:
+    """Run the named benchmarks, or all; returns the exit code."""
     known = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not m.name.startswith("_")]
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -30,17 +30,18 @@ class Encoded:
 
 def encode(raw: Raw, column: Column, where: str, *, unlisted: Unlisted = Unlisted.ERROR) -> Encoded:
     """Codes and numbers of a column against its schema; nothing is coerced or dropped in silence."""
+    missing = _missing_mask(raw, column)
+    numbers = None
     if column.kind is Kind.CATEGORICAL:
         codes, strange = _category_codes(raw.as_categories(), column)
-        numbers = None
     else:
-        numbers, strange = _numbers(raw, column)
-        codes, outside = _bin_codes(numbers, column)
-        strange = strange or outside
+        numbers, no_numbers = _numbers(raw, column)
+        codes, outside = _bin_codes(numbers, missing, column)
+        strange = no_numbers + outside
     problems = []
     if strange:
         problems.append(_unlisted_message(column, strange, where))
-    if not column.missing and _missing_mask(raw, column).any():
+    if not column.missing and missing.any():
         problems.append(
             f"{where}: column '{column.name}' has missing values, and the schema does not allow them.\n"
             f'If they are valid, set columns.{column.name}.missing to the texts that mean missing, such as [""].'
@@ -118,15 +119,14 @@ def stamps_of(numbers: np.ndarray | None, resolution: str) -> np.ndarray:
     return stamps
 
 
-def _bin_codes(numbers: np.ndarray, column: Column) -> tuple[np.ndarray, list[str]]:
-    """The bin of each number, and some numbers outside the range (or not whole where they must be)."""
-    missing = np.isnan(numbers)
+def _bin_codes(numbers: np.ndarray, missing: np.ndarray, column: Column) -> tuple[np.ndarray, list[str]]:
+    """The bin of each number, and the numbers outside the range (or not whole where they must be)."""
     outside = (numbers < column.lower) | (numbers > column.upper)
     if column.is_integral:
-        outside |= ~missing & (numbers != np.floor(numbers))
+        outside |= ~np.isnan(numbers) & (numbers != np.floor(numbers))
     codes = column.bin_of(numbers)
+    codes[outside | np.isnan(numbers)] = column.unlisted_code
     codes[missing] = column.missing_code
-    codes[outside] = column.unlisted_code
     strange = [format_number(number, column) for number in np.unique(numbers[outside])]
     return codes, strange
 

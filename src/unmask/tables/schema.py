@@ -67,6 +67,9 @@ class Column:
     resolution: str = ""  # dates: D, s or us
 
     def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        object.__setattr__(self, "cuts", tuple(float(cut) for cut in self.cuts))
         _check_column(self)
 
     @property

@@ -1,0 +1,193 @@
+"""Tables packed for the compiled loops, and the way from their sums back to distances."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from unmask.errors import ParameterError
+from unmask.tables._kernels import BLOCK, CAPPED, LARGEST, SMALLEST, SQUARED, Packed, Work
+from unmask.tables.matching import shared_columns
+from unmask.tables.metric import Criterion, Euclid, Gower, Hamming, Metric, Ranks, labels
+from unmask.tables.schema import Column, quoted
+from unmask.tables.table import Table
+
+NOWHERE = -(2**62)  # "row number" of a first query that may meet its own row
+
+Rows = Table | np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Queries and candidates packed for the kernels, and the way from their sums to distances."""
+
+    queries: Packed
+    candidates: Packed
+    exclude_same_row: bool
+    weights: np.ndarray
+    rule: int = CAPPED
+    cap: float = 1.0
+    divisor: int = 1
+    root: bool = False
+
+    @property
+    def rows(self) -> int:
+        return len(self.queries.narrow)
+
+    @property
+    def total(self) -> int:
+        return self.candidates.narrow.shape[1]
+
+    @property
+    def mismatch_type(self) -> np.dtype:
+        """Smallest type for a number of columns and one more value, out of reach."""
+        return np.min_scalar_type(len(self.candidates.narrow) + len(self.candidates.wide) + 1)
+
+    @property
+    def far(self) -> np.generic:
+        """A sum that no pair reaches."""
+        if self.queries.numbers is not None:
+            return np.float64(np.inf)
+        return self.mismatch_type.type(np.iinfo(self.mismatch_type).max)
+
+    def part(self, low: int, high: int) -> Work:
+        numbers = None if self.queries.numbers is None else self.queries.numbers[low:high]
+        queries = Packed(self.queries.narrow[low:high], self.queries.wide[low:high], numbers)
+        first = low if self.exclude_same_row else NOWHERE
+        return Work(queries, self.candidates, self.weights, self.rule, self.cap, self.total, first, self.far)
+
+    def buffers(self) -> tuple[np.ndarray, np.ndarray]:
+        mismatches = np.empty(BLOCK, dtype=self.mismatch_type)
+        return (mismatches if self.queries.numbers is None else np.empty(BLOCK)), mismatches
+
+    def distances(self, sums: np.ndarray) -> np.ndarray:
+        values = sums.astype(np.float64)
+        return np.sqrt(values) if self.root else values / self.divisor
+
+    def largest_sum_within(self, radius: float) -> np.generic:
+        """The largest sum whose distance is at most `radius`, so that rounding decides as it does for distances."""
+        if self.queries.numbers is None:
+            return self.mismatch_type.type(min(radius, np.iinfo(self.mismatch_type).max - 1))
+        limit = min(radius * radius if self.root else radius * self.divisor, sys.float_info.max)
+        while self._distance(limit) > radius:
+            limit = math.nextafter(limit, 0)
+        while math.isfinite(above := math.nextafter(limit, math.inf)) and self._distance(above) <= radius:
+            limit = above
+        return np.float64(limit)
+
+    def _distance(self, total: float) -> float:
+        return math.sqrt(total) if self.root else total / self.divisor
+
+
+def prepare(
+    queries: Rows,
+    candidates: Rows,
+    metric: Metric,
+    names: Sequence[str] | None,
+    exclude_same_row: bool,
+    *,
+    needed: int,
+) -> Task:
+    if exclude_same_row and len(queries) != len(candidates):
+        raise ParameterError(
+            f"exclude_same_row leaves candidate i out for query i, but there are {len(queries):,} queries and "
+            f"{len(candidates):,} candidates. Pass the same table twice."
+        )
+    available = len(candidates) - exclude_same_row
+    if available < needed and len(queries):
+        raise ParameterError(
+            f"{needed} neighbours are asked for, but each query has only {max(available, 0)} candidates.\n"
+            "Lower k, or give a table with more rows."
+        )
+    if isinstance(metric, Ranks):
+        return _rank_task(queries, candidates, metric, names, exclude_same_row)
+    if not (isinstance(queries, Table) and isinstance(candidates, Table)):
+        raise ParameterError(f"{metric} compares tables; for plain arrays of ranks use metric=Ranks(...).")
+    chosen = shared_columns((queries, candidates), names)
+    measured = [
+        column for column in chosen if isinstance(metric, Euclid) or (isinstance(metric, Gower) and column.is_numeric)
+    ]
+    counted = [column for column in chosen if column not in measured]
+    make = partial(
+        Task,
+        _pack(queries, counted, measured, metric),
+        _transposed(_pack(candidates, counted, measured, metric)),
+        exclude_same_row,
+    )
+    if isinstance(metric, Euclid):
+        return make(_inverse(_deviations(metric, measured), constant=0.0), SQUARED, root=True)
+    if isinstance(metric, Gower):
+        ranges = np.array([column.upper - column.lower for column in measured])
+        return make(_inverse(ranges, constant=np.finfo(float).max), CAPPED, divisor=len(chosen))
+    return make(np.empty(0))
+
+
+def _rank_task(
+    queries: Rows, candidates: Rows, metric: Ranks, names: Sequence[str] | None, exclude_same_row: bool
+) -> Task:
+    if isinstance(queries, Table) or isinstance(candidates, Table):
+        raise ParameterError("Ranks compares arrays of ranks, not tables. Make them with unmask.tables.ranks.")
+    if names is not None:
+        raise ParameterError("Ranks takes plain arrays, which have no column names: pass only the columns to compare.")
+    queries, candidates, packed = np.asarray(queries), np.asarray(candidates), []
+    for what, ranks in (("queries", queries), ("candidates", candidates)):
+        if ranks.ndim != 2 or ranks.shape[1] != queries.shape[1] or ranks.shape[1] == 0:
+            raise ParameterError(
+                f"The ranks have shapes {queries.shape} and {candidates.shape}; give two arrays of rows x columns "
+                "with the same columns."
+            )
+        numbers = np.ascontiguousarray(ranks, dtype=np.float64)
+        if not np.isfinite(numbers).all():
+            raise ParameterError(
+                f"The ranks of the {what} hold NaN or infinity. Give every value a rank, missing ones too."
+            )
+        packed.append(Packed(np.empty((len(ranks), 0), np.uint8), np.empty((len(ranks), 0), np.uint16), numbers))
+    rule = {
+        Criterion.SUM: CAPPED,
+        Criterion.MAX: LARGEST,
+        Criterion.MIN: SMALLEST,
+        Criterion.EUCLID: SQUARED,
+    }[metric.criterion]
+    weights = np.ones(queries.shape[1])
+    root = metric.criterion is Criterion.EUCLID
+    return Task(packed[0], _transposed(packed[1]), exclude_same_row, weights, rule, cap=np.inf, root=root)
+
+
+def _pack(table: Table, counted: list[Column], measured: list[Column], metric: Metric) -> Packed:
+    position = table.schema.position
+    narrow = [position(column.name) for column in counted if column.code_count <= 256]
+    wide = [position(column.name) for column in counted if column.code_count > 256]
+    numbers = np.empty((len(table), len(measured)))
+    for place, column in enumerate(measured):
+        numbers[:, place] = labels(table, position(column.name))
+    return Packed(
+        np.ascontiguousarray(table.codes[:, narrow], dtype=np.uint8),
+        np.ascontiguousarray(table.codes[:, wide], dtype=np.uint16),
+        None if isinstance(metric, Hamming) else numbers,
+    )
+
+
+def _transposed(packed: Packed) -> Packed:
+    numbers = None if packed.numbers is None else np.ascontiguousarray(packed.numbers.T)
+    return Packed(np.ascontiguousarray(packed.narrow.T), np.ascontiguousarray(packed.wide.T), numbers)
+
+
+def _deviations(metric: Euclid, columns: list[Column]) -> np.ndarray:
+    known = dict(metric.deviations)
+    if unknown := [column.name for column in columns if column.name not in known]:
+        raise ParameterError(
+            f"Euclid has no standard deviation for {quoted(unknown)}. Use Euclid.fitted_to(table) on a table "
+            "that has the column, or name the columns to compare."
+        )
+    return np.array([known[column.name] for column in columns])
+
+
+def _inverse(spans: np.ndarray, *, constant: float) -> np.ndarray:
+    """1 / span, kept finite; `constant` where the span is 0."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.where(spans > 0, np.minimum(1 / spans, np.finfo(float).max), constant)

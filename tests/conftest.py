@@ -1,0 +1,43 @@
+"""What tests share: random streams, small tables, and where the larger data sets are."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unmask.tables.table import Table
+
+DATA = Path(os.environ.get("UNMASK_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20261115)
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of data sets that are not bundled; tests that need it are skipped where it is absent."""
+    if not DATA.is_dir():
+        pytest.skip("set UNMASK_DATA to the folder with the data sets (see docs/how-to/data.md)")
+    return DATA
+
+
+@pytest.fixture
+def people() -> Table:
+    """Two hundred made-up people with every kind of column and some missing values."""
+    rng = np.random.default_rng(7)
+    rows = 200
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], rows),
+            "region": rng.choice(["north", "south", "east", None], rows, p=[0.5, 0.3, 0.1, 0.1]),
+            "age": rng.integers(18, 90, rows),
+            "income": np.where(rng.random(rows) < 0.1, np.nan, rng.lognormal(10, 1, rows).round(2)),
+            "joined": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1000, rows), unit="D"),
+            "smoker": rng.random(rows) < 0.2,
+        }
+    )
+    return Table.from_pandas(frame)

@@ -1,0 +1,29 @@
+import io
+
+from rich.console import Console
+
+from tests.audits.test_result import full_result
+from unmask.reports.terminal import show
+
+
+def shown(result, **options) -> str:
+    console = Console(file=io.StringIO(), width=120, color_system=None)
+    show(result, console, **options)
+    return console.file.getvalue()
+
+
+def test_everything_in_a_result_is_shown():
+    text = shown(full_result(), where="run/")
+    for part in (
+        "high: 19 in 100 members", "Someone who holds the release", "0.19 (0.12 to 0.27, 95%, n = 200)", "Do not publish",
+        "A grid", "gen-lra", "no holdout", "give one", "</script> <b>", "Seed 3", "Files are in run/",
+    ):  # fmt: skip
+        assert part in text
+
+
+def test_markup_in_names_is_shown_not_interpreted():
+    assert "[red]x[/red]" in shown(full_result(notes=("[red]x[/red]",)))
+
+
+def test_a_result_without_findings_shows_no_verdict():
+    assert "high" not in shown(full_result(findings=()))
