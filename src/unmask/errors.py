@@ -5,6 +5,7 @@
     │   └── SchemaError         a schema does not hold together, or a table does not follow it
     ├── ParameterError          an option or an argument has no meaning
     ├── GeneratorError          a generator failed, or returned something that is not a table
+    ├── NotAllowedError         an attack asked for what its threat model does not give
     ├── MissingExtraError       an optional library is not installed
     └── RunError                a run directory cannot be used
 
@@ -30,6 +31,10 @@ class ParameterError(UnmaskError):
 
 class GeneratorError(UnmaskError):
     """A generator failed, or returned something that is not a table."""
+
+
+class NotAllowedError(UnmaskError):
+    """An attack asked for what its threat model does not give."""
 
 
 class MissingExtraError(UnmaskError):

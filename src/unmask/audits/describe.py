@@ -5,19 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from unmask.audits.result import Cell, Grid, Records, Result, describe_input
-from unmask.tables.distance import Gower, nearest
 from unmask.tables.matching import duplicates
 from unmask.tables.schema import Column, Kind
 from unmask.tables.table import Table
 from unmask.tables.units import units
-
-NEIGHBOURS = 5
-MOST_CANDIDATES = 50_000  # beyond this many rows, isolation is measured against a random part of the table
+from unmask.threats.targets import MOST_ROWS, NEIGHBOURS, isolation
 
 
 def describe(table: Table, *, seed: int = 0, workers: int = 1) -> Result:
     """Rows, units, columns, missing values, uniqueness, and every record's mean Gower distance to its 5 nearest."""
-    scores, notes = isolation(table, np.random.default_rng(seed), workers=workers)
+    notes: tuple[str, ...] = ()
+    if len(table) == 1:
+        scores = np.zeros(1)
+        notes = ("One row has no neighbours: isolation was not measured.",)
+    else:
+        scores = isolation(table, np.random.default_rng(seed), workers=workers)
+    if len(table) > MOST_ROWS:
+        notes = (f"Isolation was measured against {MOST_ROWS:,} rows drawn at random, since the table is larger.",)
     order = np.argsort(-scores, kind="stable")
     return Result(
         audit="describe",
@@ -31,23 +35,6 @@ def describe(table: Table, *, seed: int = 0, workers: int = 1) -> Result:
             tuple((int(row), round(float(scores[row]), 6)) for row in order),
         ),
     )
-
-
-def isolation(table: Table, rng: np.random.Generator, *, workers: int = 1) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Mean Gower distance of each row to its 5 nearest others (higher = more alone), and what to know about it."""
-    rows = len(table)
-    wanted = min(NEIGHBOURS, rows - 1)
-    if wanted < 1:
-        return np.zeros(rows), ("One row has no neighbours: isolation was not measured.",)
-    if rows <= MOST_CANDIDATES:
-        found = nearest(table, table, k=wanted, metric=Gower(), exclude_same_row=True, workers=workers)
-        return found.distances.mean(axis=1), ()
-    chosen = np.sort(rng.choice(rows, MOST_CANDIDATES, replace=False))
-    found = nearest(table, table.take(chosen), k=wanted + 1, metric=Gower(), workers=workers)
-    itself = chosen[found.rows] == np.arange(rows)[:, None]
-    others = np.sort(np.where(itself, np.inf, found.distances), axis=1)[:, :wanted]
-    note = f"Isolation was measured against {MOST_CANDIDATES:,} rows drawn at random, since the table has {rows:,}."
-    return others.mean(axis=1), (note,)
 
 
 def _size_grid(table: Table) -> Grid:

@@ -14,7 +14,7 @@ def run() -> None:
     for name in ("generator", "parameters", "what it does", "claims"):
         table.add_column(name, overflow="fold")
     for entry in listed():
-        table.add_row(*(Text(cell) for cell in (entry.name, entry.parameters, entry.summary, entry.claim)))
+        table.add_row(*(Text(cell) for cell in (entry.name, entry.parameters, entry.summary, entry.claims)))
     console = Console()
     console.print(table)
     console.print(

@@ -29,7 +29,8 @@ def run(
     import numpy as np
 
     from unmask.errors import ParameterError
-    from unmask.generators import get, settings_from
+    from unmask.generators import get
+    from unmask.registry import settings_from
     from unmask.tables.read import read_table, write_csv
 
     chosen = get(generator, **settings_from(settings))

@@ -1,0 +1,54 @@
+"""Attacks: one file each, found by name."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from unmask.attacks._attack import Attack, Prediction, ReleaseAttack, Secret, ShadowAttack
+from unmask.registry import Entry, build, describe, settings_from
+
+__all__ = [
+    "Attack",
+    "Entry",
+    "Prediction",
+    "ReleaseAttack",
+    "Secret",
+    "ShadowAttack",
+    "get",
+    "listed",
+    "names",
+    "parse",
+]
+
+# The built-ins: name -> where its class lives. Imported only when asked for.
+BUILT_IN: dict[str, str] = {}
+
+
+@cache
+def _places() -> dict[str, str]:
+    """Built-ins and what other packages offer under the entry point `unmask.attacks`; built-ins win."""
+    return {point.name: point.value for point in entry_points(group="unmask.attacks")} | BUILT_IN
+
+
+def names() -> tuple[str, ...]:
+    """The names that `get` knows."""
+    return tuple(_places())
+
+
+def get(name: str, **parameters: Any) -> Attack:
+    """An attack by name, such as `get("queries", order=1)`, or by `module:Class`."""
+    found: Attack = build(name, parameters, _places(), what="attack")
+    return found
+
+
+def parse(text: str) -> Attack:
+    """An attack from text such as `queries:order=1,count=50`; the same strings work everywhere."""
+    name, _, settings = text.partition(":")
+    return get(name, **settings_from(settings.split(","))) if settings and name in _places() else get(text)
+
+
+def listed() -> tuple[Entry, ...]:
+    """Every attack that can be had by name."""
+    return tuple(describe(name, place) for name, place in _places().items())

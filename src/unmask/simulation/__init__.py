@@ -1,0 +1,1 @@
+"""Fills pools: draws releases in parallel, one file per draw, resumed after interruption."""

@@ -1,0 +1,132 @@
+"""One draw: deal a real table, fit, publish, and take down everything that attacks will ask about this release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unmask.attacks._attack import FeatureSet, Prediction, ReleaseAttack, Secret
+from unmask.errors import GeneratorError
+from unmask.generators._generator import Generator, Model
+from unmask.simulation.task import Part, Task, stream
+from unmask.tables.table import Table
+from unmask.threats.game import Game, Ground, deal
+from unmask.threats.knowledge import Access, Box
+from unmask.threats.view import FittedModel, View
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """All that a worker needs to draw any task of an audit. Sent to each worker once."""
+
+    seed: int
+    game: Game
+    ground: Ground
+    generator: Generator
+    features: tuple[FeatureSet, ...] = ()
+    attacks: Mapping[str, ReleaseAttack] | None = None  # prepared, by the name under which scores are stored
+    prior: tuple[Generator, ...] = ()  # uncertain-box: what the attacker holds possible
+    keep_synthetic: bool = False
+
+    @property
+    def masked(self) -> Table:
+        """The targets as attacks get them: with the secret hidden in the attribute game."""
+        return masked_targets(self.ground.targets, self.game)
+
+    @property
+    def secret(self) -> Secret | None:
+        return secret_of(self.ground.targets, self.game)
+
+
+def draw(setting: Setting, task: Task) -> dict[str, np.ndarray]:
+    """The arrays of one release: members, secrets, features, scores of attacks on releases."""
+    rng = stream(setting.seed, task.id)
+    dealt = deal(setting.ground, setting.game, rng, shadow=task.part is Part.SHADOW, only=task.target)
+    generator = _generator(setting, task, rng)
+    model = generator.fit(dealt.real, rng)
+    synthetic = model.sample(setting.game.synthetic_rows, rng)
+    check_release(synthetic, setting.ground.targets, setting.game.synthetic_rows, row_level=generator.row_level)
+    arrays = {"members": dealt.members, "secrets": dealt.secrets}
+    for feature in setting.features:
+        arrays[f"feature/{feature.key}"] = np.asarray(feature.compute(synthetic, setting.masked), dtype=np.float64)
+    view = _view(setting, synthetic, model)
+    for name, attack in (setting.attacks or {}).items():
+        try:
+            scores = attack.score(view, setting.masked, setting.secret, stream(setting.seed, task.id, name))
+        except Exception as problem:  # noqa: BLE001 - one attack that fails must not cost the others this release
+            arrays[f"problem/{name}"] = np.array(f"{type(problem).__name__}: {problem}")
+            continue
+        if isinstance(scores, Prediction):
+            scores = np.stack([scores.mean, scores.scale], axis=-1)
+        arrays[f"score/{name}"] = np.asarray(scores, dtype=np.float64)
+    if setting.keep_synthetic:
+        arrays |= {"synthetic/codes": synthetic.codes, "synthetic/numbers": synthetic.numbers}
+    return arrays
+
+
+def _generator(setting: Setting, task: Task, rng: np.random.Generator) -> Generator:
+    """The true generator; on the attacker's side of an uncertain box, one that the attacker holds possible."""
+    if setting.game.box is Box.UNCERTAIN and task.part is Part.SHADOW and setting.prior:
+        return setting.prior[int(rng.integers(len(setting.prior)))]
+    return setting.generator
+
+
+def _view(setting: Setting, synthetic: Table, model: Model) -> View:
+    return View(
+        setting.game.allowed,
+        synthetic=synthetic,
+        reference=setting.ground.reference,
+        generator=setting.generator,
+        model=FittedModel(getattr(model, "log_likelihood", None), tuple(getattr(model, "measurements", ()))),
+    )
+
+
+def static_view(setting: Setting) -> View:
+    """What the attacker holds before any release: everything but the synthetic table and the fitted model."""
+    before = setting.game.allowed - {Access.SYNTHETIC, Access.MODEL}
+    return View(
+        before, synthetic=setting.ground.reference, reference=setting.ground.reference, generator=setting.generator
+    )
+
+
+def check_release(synthetic: Table, like: Table, rows: int, *, row_level: bool) -> None:
+    """A generator must return the columns it was given, as many rows as asked for, and no stray missing values."""
+    if synthetic.schema.names != like.schema.names:
+        extra = [name for name in synthetic.schema.names if name not in like.schema.names]
+        gone = [name for name in like.schema.names if name not in synthetic.schema.names]
+        raise GeneratorError(f"The generator returned other columns: missing {gone}, new {extra}.")
+    if synthetic.schema != like.schema:
+        raise GeneratorError(
+            "The generator returned a table under another schema. Encode it against the schema it was given."
+        )
+    if not row_level and len(synthetic) != rows:
+        raise GeneratorError(f"The generator returned {len(synthetic):,} rows where {rows:,} were asked for.")
+    for place, position in enumerate(like.schema.numeric):
+        column = like.schema.columns[position]
+        if not column.missing and np.isnan(synthetic.numbers[:, place]).any():
+            raise GeneratorError(
+                f"The generator returned missing values in '{column.name}', which the schema does not allow."
+            )
+
+
+def secret_of(targets: Table, game: Game) -> Secret | None:
+    """The secret column of the attribute game."""
+    if game.secret is None:
+        return None
+    column = targets.schema.column(game.secret)
+    return Secret(game.secret, targets.schema.position(game.secret), 0 if column.is_numeric else column.size)
+
+
+def masked_targets(targets: Table, game: Game) -> Table:
+    """Targets whose secret is overwritten, so that no attack can read it by accident."""
+    secret = secret_of(targets, game)
+    if secret is None:
+        return replace(targets, persons=None)
+    column = targets.schema.columns[secret.position]
+    codes, numbers = targets.codes.copy(order="F"), targets.numbers.copy(order="F")
+    codes[:, secret.position] = column.unlisted_code
+    if column.is_numeric:
+        numbers[:, targets.schema.numeric.index(secret.position)] = np.nan
+    return replace(targets, codes=codes, numbers=numbers, persons=None)

@@ -1,0 +1,66 @@
+"""Where finished draws are kept: in memory, or one atomic file per draw in a run directory."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from unmask.files import write_atomically
+from unmask.simulation.task import Task
+
+Arrays = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A draw whose generator failed: recorded with the reason, counted in the result, never dropped."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class MemoryStore:
+    """Keeps draws as long as the process lives."""
+
+    drawn: dict[str, Arrays | Failed] = field(default_factory=dict)
+
+    def get(self, task: Task) -> Arrays | Failed | None:
+        return self.drawn.get(task.id)
+
+    def put(self, task: Task, outcome: Arrays | Failed) -> None:
+        self.drawn[task.id] = outcome
+
+
+@dataclass(frozen=True)
+class FileStore:
+    """Keeps each draw in a file of its own, so that a killed run continues where it stopped."""
+
+    directory: Path
+
+    def get(self, task: Task) -> Arrays | Failed | None:
+        """The outcome of a task; None if it has none yet, or if its file is damaged and must be drawn again."""
+        failed = self.directory / f"{task.id}.failed.json"
+        if failed.exists():
+            return Failed(json.loads(failed.read_text())["message"])
+        try:
+            with np.load(self.directory / f"{task.id}.npz", allow_pickle=False) as file:
+                return {name: file[name] for name in file.files}
+        except (FileNotFoundError, zipfile.BadZipFile, ValueError, EOFError):
+            return None
+
+    def put(self, task: Task, outcome: Arrays | Failed) -> None:
+        if isinstance(outcome, Failed):
+            write_atomically(self.directory / f"{task.id}.failed.json", json.dumps({"message": outcome.message}))
+            return
+        content = io.BytesIO()
+        np.savez(content, **outcome)  # type: ignore[arg-type]
+        write_atomically(self.directory / f"{task.id}.npz", content.getvalue())
+
+
+Store = MemoryStore | FileStore

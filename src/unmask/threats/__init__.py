@@ -1,0 +1,1 @@
+"""Who attacks, what they know, what they want: games, views, pools, targets."""

@@ -1,0 +1,175 @@
+"""The game: a challenger draws the real table, with or without each target, and keeps the secret."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from unmask.errors import ParameterError
+from unmask.tables.schema import Kind
+from unmask.tables.table import Table, concatenate
+from unmask.tables.units import units
+from unmask.threats.knowledge import Access, Box, Data, Goal, allowed
+
+
+class Placement(StrEnum):
+    """What happens to the size of the real table when a target is in it."""
+
+    REPLACE = "replace"  # a target takes the place of another person: the size is constant
+    APPEND = "append"  # a target comes on top
+
+
+class SecretValues(StrEnum):
+    """Which value of the secret the targets have in the attribute game."""
+
+    TRUE = "true"  # their own
+    UNIFORM = "uniform"  # drawn anew each time, so that chance is 1 / levels and all above it is leakage
+
+
+@dataclass(frozen=True)
+class Game:
+    """A threat model and the sizes of the tables. Every field goes into the result."""
+
+    goal: Goal = Goal.MEMBERSHIP
+    data: Data = Data.AUXILIARY
+    box: Box = Box.BLACK
+    rows: int = 1000  # of the real table
+    synthetic_rows: int = 1000
+    prior: float = 0.5  # probability that a target is in the real table
+    placement: Placement = Placement.REPLACE
+    secret: str | None = None  # attribute game: the column
+    secret_values: SecretValues = SecretValues.TRUE
+    isolate_targets: bool = False  # one target at a time, as the papers do
+
+    def __post_init__(self) -> None:
+        if self.rows < 1 or self.synthetic_rows < 1:
+            raise ParameterError("The real and the synthetic table need at least one row each.")
+        if not 0 < self.prior < 1:
+            raise ParameterError(f"The prior of membership is {self.prior}; it must lie between 0 and 1.")
+        if (self.goal is Goal.ATTRIBUTE) != (self.secret is not None):
+            raise ParameterError(
+                "The attribute game needs a secret column: name one with --secret."
+                if self.secret is None
+                else "A secret column is for the attribute game: add --goal attribute."
+            )
+
+    @property
+    def allowed(self) -> frozenset[Access]:
+        """What the attacker may see."""
+        return allowed(self.data, self.box)
+
+    @property
+    def name(self) -> str:
+        """Averaged over real tables, or with this one fixed: the two answer different questions."""
+        return "seeded" if self.data is Data.EXACT else "traditional"
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """The people of a game: the targets, and those from whom shadow tables and real tables are drawn."""
+
+    targets: Table
+    reference: Table  # the attacker's side
+    people: Table  # the challenger's side
+    others: Table  # take the place of absent targets where the rest of the table is fixed
+
+
+def lay_ground(population: Table, target_rows: np.ndarray, game: Game, rng: np.random.Generator) -> Ground:
+    """Take the targets out of the population and split the rest, so that the two sides share nobody.
+
+    With exact knowledge both sides hold the same fixed people: the real table but for the targets.
+    """
+    _check_targets(population, target_rows, game)
+    unit = units(population)
+    rest = population.take(~np.isin(unit.of_row, unit.of_row[target_rows]))
+    targets = population.take(target_rows)
+    if game.data is Data.EXACT:
+        fixed = game.rows - (len(targets) if game.placement is Placement.REPLACE else 0)
+        if not 1 <= fixed < len(rest):
+            raise ParameterError(_too_few(len(population), game, fixed + 1))
+        order = rng.permutation(len(rest))
+        known = rest.take(np.sort(order[:fixed]))
+        return Ground(targets, known, known, rest.take(np.sort(order[fixed:])))
+    if units(rest).count < 2:
+        raise ParameterError(_too_few(len(population), game, 2 * game.rows))
+    reference, people = rest.split(0.5, seed=int(rng.integers(2**31)))
+    needed = game.rows
+    if min(len(reference), len(people)) < needed:
+        raise ParameterError(_too_few(len(population), game, 2 * needed))
+    return Ground(targets, reference, people, people.take([]))
+
+
+def _check_targets(population: Table, rows: np.ndarray, game: Game) -> None:
+    if len(rows) == 0:
+        raise ParameterError("There are no targets. Choose some, such as --targets 5.")
+    if rows.min() < 0 or rows.max() >= len(population):
+        raise ParameterError(f"Row {rows.max()} is no target: the population has rows 0 to {len(population) - 1}.")
+    if len(np.unique(rows)) < len(rows):
+        raise ParameterError("A row is named twice among the targets. Name each once.")
+    if len(rows) > game.rows:
+        raise ParameterError(f"{len(rows)} targets do not fit a real table of {game.rows} rows.")
+    if game.secret is not None:
+        column = population.schema.column(game.secret)
+        if column.kind is Kind.CATEGORICAL and len(column.values) < 2:
+            raise ParameterError(f"The secret '{game.secret}' has one value only, so there is nothing to learn.")
+        if column.is_numeric and column.lower == column.upper:
+            raise ParameterError(f"The secret '{game.secret}' has one value only, so there is nothing to learn.")
+
+
+def _too_few(have: int, game: Game, need: int) -> str:
+    return (
+        f"The population has {have:,} rows; a {game.data} game with real tables of {game.rows:,} rows needs about "
+        f"{need:,}.\nUse more people, or fewer --train-rows."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Deal:
+    """One draw of the challenger: the real table, who of the targets is in it, and their secrets."""
+
+    real: Table
+    members: np.ndarray  # bool, one per target
+    secrets: np.ndarray  # code of each target's secret (attribute game), or its number for numeric secrets
+
+
+def deal(ground: Ground, game: Game, rng: np.random.Generator, *, shadow: bool, only: int | None = None) -> Deal:
+    """Draw a real table. `shadow` draws from the attacker's side, `only` plays with one target alone."""
+    active = np.zeros(len(ground.targets), dtype=bool)
+    active[slice(None) if only is None else only] = True
+    members = (rng.random(len(active)) < game.prior) & active
+    targets, secrets = _with_secrets(ground.targets, game, rng)
+    inside = targets.take(members)
+    side = ground.reference if shadow else ground.people
+    if game.data is Data.EXACT:
+        absent = int((active & ~members).sum()) if game.placement is Placement.REPLACE else 0
+        base = [side, ground.others.take(rng.choice(len(ground.others), absent, replace=False))] if absent else [side]
+        if only is not None and game.placement is Placement.REPLACE:  # the places of the targets that do not play
+            idle = len(active) - 1
+            base.append(ground.others.take(rng.choice(len(ground.others), idle, replace=False)))
+    else:
+        wanted = game.rows - (len(inside) if game.placement is Placement.REPLACE else 0)
+        base = [side.take(rng.choice(len(side), wanted, replace=False))]
+    real = concatenate([replace(part, persons=None) for part in (*base, inside) if len(part)])
+    return Deal(real.take(rng.permutation(len(real))), members, secrets)
+
+
+def _with_secrets(targets: Table, game: Game, rng: np.random.Generator) -> tuple[Table, np.ndarray]:
+    if game.secret is None:
+        return targets, np.zeros(len(targets))
+    position = targets.schema.position(game.secret)
+    column = targets.schema.columns[position]
+    codes, numbers = targets.codes.copy(order="F"), targets.numbers.copy(order="F")
+    if game.secret_values is SecretValues.UNIFORM:
+        if column.is_numeric:
+            drawn = rng.uniform(column.lower, column.upper, len(targets))
+            drawn = np.round(drawn) if column.is_integral else drawn
+            numbers[:, targets.schema.numeric.index(position)] = drawn
+            codes[:, position] = column.bin_of(drawn)
+        else:
+            codes[:, position] = rng.integers(0, column.listed, len(targets))
+    changed = replace(targets, codes=codes, numbers=numbers)
+    if column.is_numeric:
+        return changed, numbers[:, targets.schema.numeric.index(position)].copy()
+    return changed, codes[:, position].astype(np.float64)
