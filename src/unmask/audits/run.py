@@ -17,10 +17,15 @@ from unmask.files import write_atomically
 RESULT, RECORDS, RUN = "result.json", "records.csv", "run.json"
 
 
-def write(result: Result, directory: str | Path, *, run: Mapping[str, Any] | None = None) -> Path:
-    """Write a result into a directory; refuse to replace the result of another plan. Returns the directory."""
+def write(
+    result: Result, directory: str | Path, *, run: Mapping[str, Any] | None = None, growing: tuple[str, ...] = ()
+) -> Path:
+    """Write a result into a directory; refuse to replace the result of another plan. Returns the directory.
+
+    `growing` names fields of the plan that may change between runs of one directory, such as the number of draws.
+    """
     directory = Path(directory)
-    check_plan(directory, result)
+    check_plan(directory, result, growing)
     if result.records is not None:
         write_atomically(directory / RECORDS, _records_text(result.records))
     if run is not None:
@@ -51,7 +56,7 @@ def load(directory: str | Path) -> Result:
     return result
 
 
-def check_plan(directory: Path, result: Result) -> None:
+def check_plan(directory: Path, result: Result, growing: tuple[str, ...] = ()) -> None:
     """A directory that holds the result of another plan is not overwritten: the error names what differs."""
     if not (directory / RESULT).exists():
         return
@@ -59,7 +64,7 @@ def check_plan(directory: Path, result: Result) -> None:
     mine = {"audit": result.audit, "seed": result.seed, **result.plan, "inputs": [i.digest for i in result.inputs]}
     theirs = {"audit": old.audit, "seed": old.seed, **old.plan, "inputs": [i.digest for i in old.inputs]}
     for name in [*mine, *(name for name in theirs if name not in mine)]:
-        if mine.get(name) != theirs.get(name):
+        if name not in growing and mine.get(name) != theirs.get(name):
             raise RunError(
                 f"{directory}: this directory holds another run: {name} was {theirs.get(name)!r}, now it is {mine.get(name)!r}.\n"
                 "Choose another --out, or remove the directory."

@@ -6,6 +6,8 @@ import datetime
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,15 +32,19 @@ Out = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON for other programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
+FailOn = Annotated[str, typer.Option("--fail-on", help="Exit with 1 from this severity on: none, low, medium or high.")]
+
 ALL_CORES = os.cpu_count() or 1
 
 
-def deliver(result: Result, *, out: Path | None, as_json: bool, quiet: bool, workers: int) -> None:
+def deliver(
+    result: Result, *, out: Path | None, as_json: bool, quiet: bool, workers: int, growing: tuple[str, ...] = ()
+) -> None:
     """Write a result to its directory and show it, as the options say."""
     from unmask.audits.run import write
 
     if out is not None:
-        write(result, out, run=how_it_ran(workers))
+        write(result, out, run=how_it_ran(workers), growing=growing)
     if as_json:
         print(json.dumps(result.to_plain(), indent=1, ensure_ascii=False))
     elif not quiet:
@@ -57,3 +63,44 @@ def how_it_ran(workers: int) -> dict[str, object]:
         "workers": workers,
         "directory": str(Path.cwd()),
     }
+
+
+def finish(result: Result, fail_on: str) -> None:
+    """Set the exit code: 4 if tasks failed, 1 if a finding is at or above the limit."""
+    from unmask.audits.result import Severity
+    from unmask.errors import ParameterError
+
+    if fail_on not in list(Severity):
+        raise ParameterError(f"--fail-on is '{fail_on}'; use one of {', '.join(Severity)}.")
+    if result.failed_tasks:
+        raise typer.Exit(4)
+    if fail_on != Severity.NONE and result.severity.rank >= Severity(fail_on).rank:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def watch(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar with the time that is left, on the error stream; silent where nobody watches."""
+    if quiet:
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

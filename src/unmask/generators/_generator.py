@@ -44,8 +44,8 @@ class Generator(Protocol):
         """The differential-privacy claim that these parameters make, if any."""
         ...
 
-    def fit(self, table: Table, rng: np.random.Generator) -> Model:
-        """Learn from the real table."""
+    def fit(self, table: Table, rng: np.random.Generator | None) -> Model:
+        """Learn from the real table. Only a hardened release (`release=True`) takes None instead of a random stream."""
         ...
 
 

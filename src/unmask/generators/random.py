@@ -21,7 +21,7 @@ class Random:
     row_level: ClassVar[bool] = False
     claim: ClassVar[Claim | None] = None
 
-    def fit(self, table: Table, rng: np.random.Generator) -> RandomModel:
+    def fit(self, table: Table, rng: np.random.Generator | None) -> RandomModel:
         return RandomModel(table.schema)
 
 

@@ -20,7 +20,7 @@ class Raw:
     row_level: ClassVar[bool] = True
     claim: ClassVar[Claim | None] = None
 
-    def fit(self, table: Table, rng: np.random.Generator) -> RawModel:
+    def fit(self, table: Table, rng: np.random.Generator | None) -> RawModel:
         check_fits(table, self.name)
         return RawModel(replace(table, persons=None))
 

@@ -18,7 +18,7 @@ from unmask.simulation.task import Task
 ATTEMPTS = 5  # of a task whose worker is killed each time
 AHEAD = 4  # tasks per worker that wait in line
 
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 Progress = Callable[[int, int], None]
 

@@ -14,6 +14,7 @@ class Part(StrEnum):
 
     SHADOW = "shadow"
     TEST = "test"
+    RAW = "raw"  # the real table itself, published: what there is to lose
 
 
 @dataclass(frozen=True)

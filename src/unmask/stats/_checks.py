@@ -25,9 +25,7 @@ def check_share(name: str, value: float, *, closed: bool = False) -> None:
 def check_delta(delta: float) -> None:
     """Delta lies in [0, 1)."""
     if not 0.0 <= delta < 1.0:
-        raise ParameterError(
-            f"delta = {delta!r} has no meaning. Give a number from 0 up to, not including, 1."
-        )
+        raise ParameterError(f"delta = {delta!r} has no meaning. Give a number from 0 up to, not including, 1.")
 
 
 def check_nonnegative(name: str, value: float) -> None:

@@ -53,9 +53,7 @@ def auc(scores_in: ArrayLike, scores_out: ArrayLike, *, confidence: float = 0.95
     return Estimate(value, interval, confidence, "DeLong (logit)", Assumption.MODEL_BASED, n)
 
 
-def _delong_interval(
-    value: float, of_in: FloatArray, of_out: FloatArray, confidence: float
-) -> tuple[float, float]:
+def _delong_interval(value: float, of_in: FloatArray, of_out: FloatArray, confidence: float) -> tuple[float, float]:
     if value in (0.0, 1.0):
         return value, value
     if min(of_in.size, of_out.size) < 2:

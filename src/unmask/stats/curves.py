@@ -70,7 +70,5 @@ def laplace_pure_epsilon(epsilon: float, delta: float) -> float:
 def randomised_response_epsilon(keep: float) -> float:
     """Epsilon of a bit that is kept with probability `keep` and flipped otherwise."""
     if not 0.5 <= keep < 1:
-        raise ParameterError(
-            f"keep = {keep!r} has no meaning. Give a probability from 0.5 up to, not including, 1."
-        )
+        raise ParameterError(f"keep = {keep!r} has no meaning. Give a probability from 0.5 up to, not including, 1.")
     return math.log(keep) - math.log1p(-keep)

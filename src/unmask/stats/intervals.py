@@ -59,9 +59,7 @@ def clopper_pearson_upper(successes: int, total: int, *, confidence: float = 0.9
     return Estimate(successes / total, (0.0, high), confidence, method, Assumption.EXACT, total)
 
 
-def wilson_limits(
-    successes: ArrayLike, total: ArrayLike, *, confidence: float
-) -> tuple[FloatArray, FloatArray]:
+def wilson_limits(successes: ArrayLike, total: ArrayLike, *, confidence: float) -> tuple[FloatArray, FloatArray]:
     """Both Wilson limits over arrays of counts."""
     n = np.asarray(total, dtype=np.float64)
     p = np.asarray(successes, dtype=np.float64) / n
@@ -130,9 +128,7 @@ def excess_risk(attack: tuple[int, int], control: tuple[int, int], *, confidence
     a_low, a_high = (float(limit) for limit in wilson_limits(a, n_a, confidence=confidence))
     c_low, c_high = (float(limit) for limit in wilson_limits(c, n_c, confidence=confidence))
     a_mid, c_mid = (a_low + a_high) / 2, (c_low + c_high) / 2
-    spread = math.hypot(
-        (a_high - a_low) / 2 / (1 - c_mid), (1 - a_mid) * (c_high - c_low) / 2 / (1 - c_mid) ** 2
-    )
+    spread = math.hypot((a_high - a_low) / 2 / (1 - c_mid), (1 - a_mid) * (c_high - c_low) / 2 / (1 - c_mid) ** 2)
     centre = (a_mid - c_mid) / (1 - c_mid)
     value = (a / n_a - c / n_c) / (1 - c / n_c)
     interval = (min(value, centre - spread), min(1.0, max(value, centre + spread)))

@@ -14,9 +14,7 @@ from unmask.stats._checks import FloatArray, as_probabilities, as_scores, check_
 from unmask.stats.intervals import clopper_pearson, difference, lower_limit, upper_limit
 from unmask.stats.results import Assumption, Estimate
 
-LOG_GRID: tuple[float, ...] = tuple(
-    float(f"{x:.6g}") for x in np.logspace(-4, 0, 81)
-)  # for charts on log axes
+LOG_GRID: tuple[float, ...] = tuple(float(f"{x:.6g}") for x in np.logspace(-4, 0, 81))  # for charts on log axes
 
 
 @dataclass(frozen=True)
@@ -125,9 +123,7 @@ def _fpr_of_rank(outside: FloatArray, threshold: float, allowed: int, confidence
     return Estimate(passed / n, (low, high), confidence, "Beta law of a rank", Assumption.EXACT, n)
 
 
-def advantage(
-    scores_in: ArrayLike, scores_out: ArrayLike, *, threshold: float, confidence: float = 0.95
-) -> Estimate:
+def advantage(scores_in: ArrayLike, scores_out: ArrayLike, *, threshold: float, confidence: float = 0.95) -> Estimate:
     """TPR - FPR of the rule "member iff score >= threshold", for a threshold that these scores did not choose."""
     inside, outside = as_scores("scores_in", scores_in), as_scores("scores_out", scores_out)
     hits, alarms = int(np.sum(inside >= threshold)), int(np.sum(outside >= threshold))

@@ -18,9 +18,7 @@ from unmask.errors import ParameterError
 from unmask.stats._checks import FloatArray, check_share
 from unmask.stats.intervals import upper_limit
 
-Measure: TypeAlias = Callable[
-    [FloatArray, FloatArray], FloatArray
-]  # upper limits of FPR and FNR -> lower bound
+Measure: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]  # upper limits of FPR and FNR -> lower bound
 MOST_CANDIDATES = 400
 
 
@@ -58,9 +56,7 @@ class MultiSplit:
         """At least one split, both parts must exist."""
         check_share("fraction", self.fraction)
         if self.times < 1:
-            raise ParameterError(
-                f"times = {self.times} has no meaning. Give the number of splits, 1 or more."
-            )
+            raise ParameterError(f"times = {self.times} has no meaning. Give the number of splits, 1 or more.")
 
 
 @dataclass(frozen=True)
@@ -77,9 +73,7 @@ class Bonferroni:
     def __post_init__(self) -> None:
         """At least one threshold."""
         if self.count < 1:
-            raise ParameterError(
-                f"count = {self.count} has no meaning. Give the number of thresholds, 1 or more."
-            )
+            raise ParameterError(f"count = {self.count} has no meaning. Give the number of thresholds, 1 or more.")
 
 
 Threshold: TypeAlias = Given | Split | MultiSplit | Bonferroni
@@ -117,9 +111,7 @@ def judge(
 
 def _needed(rng: np.random.Generator | None) -> np.random.Generator:
     if rng is None:
-        raise ParameterError(
-            "Splitting the scores needs a random generator. Give rng=numpy.random.default_rng(seed)."
-        )
+        raise ParameterError("Splitting the scores needs a random generator. Give rng=numpy.random.default_rng(seed).")
     return rng
 
 

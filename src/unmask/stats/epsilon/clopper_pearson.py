@@ -14,7 +14,7 @@ from unmask.stats.thresholds import Bonferroni, Threshold, judge
 
 
 @dataclass(frozen=True)
-class Errors:
+class ErrorCounts:
     """False alarms among `n_out` runs without the target, misses among `n_in` runs with it."""
 
     false_positives: int
@@ -37,10 +37,10 @@ def log_ratio(fpr: ArrayLike, fnr: ArrayLike, delta: float) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         one = np.log(np.maximum(1 - delta - x, 0)) - np.log(y)
         two = np.log(np.maximum(1 - delta - y, 0)) - np.log(x)
-    return np.fmax(one, two)
+    return np.asarray(np.fmax(one, two), dtype=np.float64)
 
 
-def epsilon_from_errors(errors: Errors, *, confidence: float = 0.95, delta: float = 0.0) -> Bound:
+def epsilon_from_errors(errors: ErrorCounts, *, confidence: float = 0.95, delta: float = 0.0) -> Bound:
     """Lower bound on epsilon from counts of a threshold that these runs did not choose.
 
     Both Clopper-Pearson upper limits hold together at `confidence` (half the error each), and both directions of the
@@ -59,7 +59,7 @@ def epsilon_clopper_pearson(
     scores_in: ArrayLike,
     scores_out: ArrayLike,
     *,
-    threshold: Threshold = Bonferroni(),  # noqa: B008  (frozen)
+    threshold: Threshold = Bonferroni(),
     confidence: float = 0.95,
     delta: float = 0.0,
     rng: np.random.Generator | None = None,
@@ -80,10 +80,11 @@ def epsilon_clopper_pearson(
     return _bound(max(0.0, value), judged, confidence, delta, method)
 
 
-def largest_visible_clopper_pearson(
-    n_in: int, n_out: int, *, confidence: float = 0.95, delta: float = 0.0
-) -> float:
-    """The bound of a perfect attack, ln((1-delta-c)/c) with c = 1-(a/2)^(1/n) for equal sides: 3.3, 5.6, 7.9 for 100, 1000, 10000."""
+def largest_visible_clopper_pearson(n_in: int, n_out: int, *, confidence: float = 0.95, delta: float = 0.0) -> float:
+    """The bound of a perfect attack: ln((1-delta-c)/c) with c = 1-(a/2)^(1/n) for equal sides.
+
+    3.3, 5.6 and 7.9 at 95 % for 100, 1000 and 10000 runs per side.
+    """
     each = 0.5 + confidence / 2
     fpr, fnr = upper_limit(0, n_out, confidence=each), upper_limit(0, n_in, confidence=each)
     return max(0.0, float(log_ratio(fpr, fnr, delta)))

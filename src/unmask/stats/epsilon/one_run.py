@@ -43,15 +43,13 @@ def one_run_p_value(correct: int, guesses: int, *, coins: int, epsilon: float, d
         start, stop = stop + 1, min(correct, 2 * stop)
 
 
-def epsilon_one_run(
-    correct: int, guesses: int, *, coins: int, confidence: float = 0.95, delta: float = 0.0
-) -> Bound:
+def epsilon_one_run(correct: int, guesses: int, *, coins: int, confidence: float = 0.95, delta: float = 0.0) -> Bound:
     """Lower bound on epsilon from `correct` of `guesses` about `coins` independent fair coins.
 
-    Every coin decides whether one unit is in; coins of several independent runs are pooled as one mechanism. A single run
-    per coin (each run one target, one coin) is the special case in which it replaces two error rates by one: then it
-    is sharper than Clopper-Pearson, because no level is shared between FPR and FNR. Guesses, and
-    what is abstained from, come from the outputs and never from the coins. For delta = 0 the bound is the logit of the Clopper-Pearson lower limit of the accuracy.
+    Every coin decides whether one unit is in; coins of several independent runs are pooled as one mechanism. Guesses, and
+    what is abstained from, come from the outputs and never from the coins. With one target and one coin per run it
+    replaces the two error rates of Clopper-Pearson by one accuracy, and is sharper for it: no level is shared between FPR and
+    FNR, and both tails of the score count. For delta = 0 it is the logit of the lower limit of the accuracy.
     """
     _check(correct, guesses, coins, delta)
     check_share("confidence", confidence)
@@ -79,7 +77,7 @@ def _largest_refuted(correct: int, guesses: int, coins: int, confidence: float, 
         p = one_run_p_value(correct, guesses, coins=coins, epsilon=epsilon, delta=delta)
         return p < 1 - confidence
 
-    return last_true(refuted, 0.0, pure)  # a positive delta only raises the p-value
+    return last_true(refuted, 0.0, pure, within=1e-10)  # a positive delta only raises the p-value
 
 
 def _check(correct: int, guesses: int, coins: int, delta: float) -> None:

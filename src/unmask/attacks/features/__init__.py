@@ -1,0 +1,8 @@
+"""Feature sets for shadow modelling: what a synthetic table is summed up by. One file each, all compiled."""
+
+from unmask.attacks.features.correlation import CorrelationFeatures
+from unmask.attacks.features.histogram import HistogramFeatures
+from unmask.attacks.features.naive import NaiveFeatures
+from unmask.attacks.features.queries import QueryFeatures
+
+__all__ = ["CorrelationFeatures", "HistogramFeatures", "NaiveFeatures", "QueryFeatures"]

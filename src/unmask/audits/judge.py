@@ -1,0 +1,45 @@
+"""From estimates to severity: the thresholds are here, in docs/reference/severity.md, and in every report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unmask.audits.result import Figure, Severity
+from unmask.stats import Estimate
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Thresholds on the lower bound of what an attack gains over its control."""
+
+    high: float = 0.10
+    medium: float = 0.03
+    high_tpr: float = 0.10  # recognised at 1 false alarm in 100
+
+    def severity(self, excess: float, *, tpr_at_1_percent: float = 0.0) -> Severity:
+        """Severity from lower bounds; both are 0 where nothing was shown."""
+        if excess >= self.high or tpr_at_1_percent >= self.high_tpr:
+            return Severity.HIGH
+        if excess >= self.medium:
+            return Severity.MEDIUM
+        return Severity.LOW if excess > 0 else Severity.NONE
+
+
+def figure(estimate: Estimate) -> Figure:
+    """A statistic as it stands in a result."""
+    return Figure(
+        float(estimate.value),
+        float(estimate.low),
+        float(estimate.high),
+        estimate.confidence,
+        estimate.method,
+        estimate.n,
+    )
+
+
+def in_100(share: float) -> str:
+    """A share as a natural frequency: `19 in 100`, or `less than 1 in 100`."""
+    count = round(100 * share)
+    if count == 0 and share > 0:
+        return "less than 1 in 100"
+    return f"{count} in 100"

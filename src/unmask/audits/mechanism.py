@@ -1,0 +1,220 @@
+"""The audit of a generator: play the game many times, attack every release, compare with the truth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from unmask import attacks as attack_list
+from unmask import generators as generator_list
+from unmask.attacks._attack import Attack, FeatureSet, ReleaseAttack, ShadowAttack
+from unmask.attacks.record_linkage import RecordLinkage
+from unmask.audits.mechanism_result import Played, Scored, build_result
+from unmask.audits.plan import AttackPlan
+from unmask.audits.result import NotTested, Result
+from unmask.errors import GeneratorError, RunError, UnmaskError
+from unmask.files import write_atomically
+from unmask.generators._generator import Generator
+from unmask.generators.raw import Raw
+from unmask.simulation.draw import Setting, static_view
+from unmask.simulation.executor import Progress, no_progress, run_tasks
+from unmask.simulation.pools import Draws, gather, pool_of
+from unmask.simulation.store import FileStore, MemoryStore, Store
+from unmask.simulation.task import Part, stream, tasks_for
+from unmask.tables.read import read_table
+from unmask.tables.table import Table
+from unmask.threats.game import Game, Ground, Placement, deal, lay_ground
+from unmask.threats.knowledge import Access, Data
+from unmask.threats.targets import choose
+
+LINKAGE = "record-linkage"  # the attack on raw data, with which privacy gain is compared
+
+
+def attack(
+    generator: str | Generator,
+    population: Any,
+    *,
+    out: str | Path | None = None,
+    workers: int = 1,
+    progress: Progress = no_progress,
+    **choices: Any,
+) -> Result:
+    """Attack a generator: for each target, can its presence (or its secret) be told from the releases?
+
+    `choices` are the fields of `AttackPlan`, such as targets, goal, knowledge, access, attacks, shadows, tests, seed.
+    With `out`, every draw is kept there and an interrupted run continues.
+    """
+    text = generator if isinstance(generator, str) else repr(generator)
+    chosen = generator_list.parse(generator) if isinstance(generator, str) else generator
+    plan = AttackPlan(generator=text, **choices)
+    return run(plan, chosen, read_table(population), out=Path(out) if out else None, workers=workers, progress=progress)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The attacks of a run: by kind, with those that cannot run and why."""
+
+    release: dict[str, ReleaseAttack]
+    shadow: dict[str, ShadowAttack]
+    not_tested: tuple[NotTested, ...]
+
+    @property
+    def features(self) -> tuple[FeatureSet, ...]:
+        """Every feature set that some attack needs, once."""
+        found = {feature.key: feature for attack in self.shadow.values() for feature in attack.features}
+        return tuple(found.values())
+
+
+def run(
+    plan: AttackPlan, generator: Generator, population: Table, *, out: Path | None, workers: int, progress: Progress
+) -> Result:
+    """Carry out a plan."""
+    game = plan.game
+    targets = choose(plan.targets, population, stream(plan.seed, "targets"))
+    ground = lay_ground(population, targets.rows, game, stream(plan.seed, "ground"))
+    if game.data is Data.NONE:
+        ground = replace(ground, reference=_stand_ins(generator, ground, game, plan))
+    chosen = choose_attacks(plan.attacks, game, shadows=plan.shadows)
+    setting = Setting(
+        seed=plan.seed,
+        game=game,
+        ground=ground,
+        generator=generator,
+        features=chosen.features,
+        prior=tuple(generator_list.parse(text) for text in plan.possible),
+    )
+    setting, chosen = _prepared(setting, chosen)
+    store = _open_store(out, plan, population)
+    shadows = plan.shadows if Access.SHADOWS in game.allowed else 0
+    tasks = tasks_for(shadows, plan.tests, len(targets), isolate=game.isolate_targets)
+    raw_tasks = [replace(task, part=Part.RAW) for task in tasks if task.part is Part.TEST]
+    total = len(tasks) + len(raw_tasks)
+    run_tasks(setting, tasks, store, workers=workers, progress=lambda done, _: progress(done, total))
+    raw = _raw_setting(setting)
+    run_tasks(raw, raw_tasks, store, workers=1, progress=lambda done, _: progress(len(tasks) + done, total))
+    shadow, test = gather(setting, tasks, store, Part.SHADOW), gather(setting, tasks, store, Part.TEST)
+    published = gather(raw, raw_tasks, store, Part.RAW)
+    _check_draws(test)
+    scored, not_tested = _score(setting, chosen, shadow, test, plan)
+    return build_result(
+        Played(plan, setting, targets, shadow, test, published), scored, tuple(not_tested), generator, population
+    )
+
+
+def choose_attacks(texts: Sequence[str], game: Game, *, shadows: int) -> Chosen:
+    """Attacks by name; those that this threat model does not allow are listed with the reason."""
+    names = attack_list.names() if tuple(texts) == ("all",) else tuple(texts)
+    release: dict[str, ReleaseAttack] = {}
+    shadow: dict[str, ShadowAttack] = {}
+    refused = []
+    for text in names:
+        found = attack_list.parse(text)
+        if reason := _obstacle(found, game, shadows):
+            refused.append(NotTested(text, *reason))
+        elif isinstance(found, ShadowAttack):
+            shadow[text] = found
+        else:
+            release[text] = found
+    return Chosen(release, shadow, tuple(refused))
+
+
+def _obstacle(attack: Attack, game: Game, shadows: int) -> tuple[str, str] | None:
+    """Why an attack cannot run in this game, and what would enable it."""
+    if game.goal not in attack.goals:
+        return f"it is no {game.goal} attack", f"use --goal {' or '.join(sorted(attack.goals))}"
+    if lacking := sorted(attack.needs - game.allowed):
+        return f"the attacker does not have {', '.join(lacking)}", "allow more with --access or --knowledge"
+    if isinstance(attack, ShadowAttack) and shadows < 2:
+        return "there are no shadow releases to learn from", "use --shadows 200"
+    return None
+
+
+def _prepared(setting: Setting, chosen: Chosen) -> tuple[Setting, Chosen]:
+    """Attacks after the work that is the same for every release; one that fails is listed as not tested."""
+    ready: dict[str, ReleaseAttack] = {}
+    refused = list(chosen.not_tested)
+    for name, found in chosen.release.items():
+        try:
+            rng = stream(setting.seed, "prepare", name)
+            ready[name] = found.prepare(static_view(setting), setting.masked, setting.secret, rng)
+        except UnmaskError as problem:
+            refused.append(NotTested(name, str(problem), "see the reason"))
+    return replace(setting, attacks=ready), replace(chosen, release=ready, not_tested=tuple(refused))
+
+
+def _raw_setting(setting: Setting) -> Setting:
+    """The same game with the real table published, and the attack that reads it."""
+    linkage = RecordLinkage().prepare(
+        static_view(setting), setting.masked, setting.secret, stream(setting.seed, LINKAGE)
+    )
+    return replace(setting, generator=Raw(), features=(), prior=(), attacks={LINKAGE: linkage})
+
+
+def _stand_ins(generator: Generator, ground: Ground, game: Game, plan: AttackPlan) -> Table:
+    """People for an attacker who knows none: drawn from the generator, or from one refitted on a release.
+
+    The release is made from real people without any target, as one that the attacker may have found.
+    """
+    rng = stream(plan.seed, "stand-ins")
+    wanted = max(2 * game.rows, game.synthetic_rows)
+    base = replace(game, placement=Placement.APPEND, prior=1e-12)
+    real = deal(ground, base, rng, shadow=False).real
+    try:
+        model = generator.fit(real, rng)
+        if plan.refit:
+            model = generator.fit(model.sample(game.synthetic_rows, rng), rng)
+        people = model.sample(wanted, rng)
+    except UnmaskError as problem:
+        raise GeneratorError(f"No stand-ins could be drawn for an attacker who knows nobody: {problem}") from None
+    if len(people) < game.rows:
+        raise GeneratorError(f"The generator gave {len(people)} stand-ins; {game.rows} are needed.")
+    return people
+
+
+def _open_store(out: Path | None, plan: AttackPlan, population: Table) -> Store:
+    """The draws of this plan; a directory that holds draws of another plan is refused, and the field is named."""
+    if out is None:
+        return MemoryStore()
+    identity = plan.to_plain() | {"seed": plan.seed, "population": population.digest()}
+    for name in ("shadows", "tests", "confidence", "tolerance"):
+        identity.pop(name)  # these do not change a draw
+    path = out / "draws" / "plan.json"
+    if path.exists():
+        known = json.loads(path.read_text())
+        for name in identity:
+            if known.get(name) != identity[name]:
+                raise RunError(
+                    f"{out}: this directory holds draws of another run: {name} was {known.get(name)!r}, now it is "
+                    f"{identity[name]!r}.\nChoose another --out, or remove the directory."
+                )
+    else:
+        write_atomically(path, json.dumps(identity, indent=1))
+    return FileStore(out / "draws")
+
+
+def _check_draws(test: Draws) -> None:
+    if len(test) < 2:
+        reason = test.failures[0] if test.failures else "there were none"
+        raise GeneratorError(f"No release could be drawn, so there is nothing to attack. The first reason: {reason}")
+
+
+def _score(
+    setting: Setting, chosen: Chosen, shadow: Draws, test: Draws, plan: AttackPlan
+) -> tuple[list[Scored], list[NotTested]]:
+    """Scores of every attack on the releases under attack, and on the shadows where those set its threshold."""
+    scored, refused = [], list(chosen.not_tested)
+    for name in chosen.release:
+        if name in test.scores and name not in shadow.problems:
+            scored.append(Scored(name, test.scores[name], shadow.scores.get(name)))
+        else:
+            reason = test.problems.get(name) or shadow.problems.get(name, "it gave no scores")
+            refused.append(NotTested(name, f"it failed: {reason}", "see the reason"))
+    if chosen.shadow and len(shadow) >= 2:
+        pool, blind = pool_of(setting, shadow), pool_of(setting, test).blind()
+        for name, found in chosen.shadow.items():
+            fitted = found.fit(pool, stream(plan.seed, "fit", name))
+            scored.append(Scored(name, fitted.score(blind), None))
+    return scored, refused

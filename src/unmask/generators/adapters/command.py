@@ -1,0 +1,146 @@
+"""Any program, in any language and any interpreter, as `command: ./synth {train} {rows} {out} {seed}`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from unmask.errors import GeneratorError, ParameterError
+from unmask.generators._generator import check_fits, check_positive
+from unmask.generators.adapters._frames import empty, seed_from, table_from, without_persons
+from unmask.generators.claim import Claim
+from unmask.tables.read import write_csv
+from unmask.tables.schema import Schema, quoted
+from unmask.tables.table import Table
+
+PLACEHOLDERS = ("train", "rows", "out", "seed")
+NEEDED = ("train", "out")
+PLACEHOLDER = re.compile(r"\{(\w*)\}")
+SHELL_SIGNS = ("|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1")
+TAIL = 2000  # characters of standard error that an error message shows
+
+
+@dataclass(frozen=True)
+class Command:
+    """Run a program that reads the training CSV {train} and writes {rows} rows of CSV to {out}, seeded by {seed}.
+
+    A program fits and samples at once, so all the work is done when sampling, and every sample is a new fit. It runs
+    without a shell, in the current directory, in a process group of its own that is ended at the time limit.
+    """
+
+    name: ClassVar[str] = "command"
+    row_level: ClassVar[bool] = False
+    claim: ClassVar[Claim | None] = None
+
+    command: str
+    timeout: float = 600  # seconds
+
+    def __post_init__(self) -> None:
+        check_positive("timeout", self.timeout, "command")
+        words = _words(self.command)
+        found = [name for word in words for name in PLACEHOLDER.findall(word)]
+        if unknown := [f"{{{name}}}" for name in found if name not in PLACEHOLDERS]:
+            known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+            raise ParameterError(f"command: there is no placeholder {quoted(unknown)}. There are: {known}.")
+        if absent := [f"{{{name}}}" for name in NEEDED if name not in found]:
+            raise ParameterError(
+                f"command: {' and '.join(absent)} does not occur in '{self.command}'.\n"
+                "Write it as in: command: ./synth {train} {rows} {out} {seed}"
+            )
+        if signs := [word for word in words if word in SHELL_SIGNS]:
+            raise ParameterError(
+                f"command: {quoted(signs)} needs a shell, and none is used. Put the steps into a script and name that."
+            )
+
+    def fit(self, table: Table, rng: np.random.Generator | None) -> CommandModel:
+        """Keep the table; the program sees it when rows are asked for."""
+        check_fits(table, self.name)
+        return CommandModel(self, table.schema, without_persons(table))
+
+
+@dataclass(frozen=True, eq=False)
+class CommandModel:
+    """A program and the table to train it on."""
+
+    generator: Command
+    schema: Schema
+    table: Table
+    claim: ClassVar[Claim | None] = None
+
+    def sample(self, rows: int, rng: np.random.Generator) -> Table:
+        if rows == 0:
+            return empty(self.schema)
+        with tempfile.TemporaryDirectory(prefix="unmask-") as folder:
+            train, out = Path(folder, "train.csv"), Path(folder, "out.csv")
+            write_csv(self.table, train)
+            values = {"train": train, "rows": rows, "out": out, "seed": seed_from(rng)}
+            words = [
+                PLACEHOLDER.sub(lambda match: str(values[match[1]]), word) for word in _words(self.generator.command)
+            ]
+            complaint = _run(words, Path(folder), self.generator.timeout)
+            who = f"command '{words[0]}'"
+            if not out.is_file():
+                raise GeneratorError(f"{who} ended well but wrote no file {{out}}.{complaint}")
+            return table_from(out, self.schema, rows, who)
+
+
+def _words(command: str) -> list[str]:
+    """The program and its arguments, taken apart as a shell would, but with no other meaning."""
+    try:
+        words = shlex.split(command) if isinstance(command, str) else []
+    except ValueError as problem:
+        raise ParameterError(f"command: '{command}' cannot be taken apart: {problem}.") from None
+    if not words:
+        raise ParameterError("command: there is none. Write it as in: command: ./synth {train} {rows} {out} {seed}")
+    return words
+
+
+def _run(words: list[str], folder: Path, timeout: float) -> str:
+    """Run a program to its end, or to the time limit; returns the end of its standard error, for messages.
+
+    Its output goes to files, not pipes: a pipe that a grandchild keeps open would block us past the limit.
+    """
+    who, log = f"command '{words[0]}'", folder / "stderr"
+    with open(log, "wb") as errors, open(folder / "stdout", "wb") as output:
+        try:
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
+            )
+        except OSError as problem:
+            raise GeneratorError(
+                f"{who} cannot be started: {problem.strerror}. Is the path right and executable?"
+            ) from None
+        try:
+            code = process.wait(None if timeout == float("inf") else timeout)
+        except subprocess.TimeoutExpired:
+            _end_group(process)
+            raise GeneratorError(
+                f"{who} was ended after {timeout:g} seconds. Raise timeout if it needs longer.{_tail(log)}"
+            ) from None
+        finally:
+            _end_group(process)  # also when we are interrupted, and what it left running behind it
+    if code:
+        how = f"was ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
+        raise GeneratorError(f"{who} {how}.{_tail(log)}")
+    return _tail(log)
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)  # it leads its own group, whose number is its own
+    process.wait()
+
+
+def _tail(log: Path) -> str:
+    text = log.read_bytes()[-TAIL:].decode(errors="replace").strip()
+    return f"\nIts standard error ends with:\n{text}" if text else "\nIt wrote nothing to standard error."
