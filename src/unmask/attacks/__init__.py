@@ -23,7 +23,16 @@ __all__ = [
 ]
 
 # The built-ins: name -> where its class lives. Imported only when asked for.
-BUILT_IN: dict[str, str] = {}
+BUILT_IN: dict[str, str] = {
+    "naive": "unmask.attacks.shadow:Naive",
+    "histogram": "unmask.attacks.shadow:Histogram",
+    "correlation": "unmask.attacks.shadow:Correlation",
+    "groundhog": "unmask.attacks.shadow:Groundhog",
+    "queries": "unmask.attacks.shadow:Queries",
+    "synthetic-predictor": "unmask.attacks.synthetic_predictor:SyntheticPredictor",
+    "linear": "unmask.attacks.linear:Linear",
+    "record-linkage": "unmask.attacks.record_linkage:RecordLinkage",
+}
 
 
 @cache

@@ -76,8 +76,8 @@ def check_fits(table: Table, what: str) -> None:
     """Refuse tables that no generator can learn from."""
     if len(table) == 0:
         raise ParameterError(f"{what}: the table has no rows, so there is nothing to learn from.")
-    if table.unlisted_rows:
+    if outside := int((table.codes >= table.schema.sizes).any(axis=1).sum()):
         raise ParameterError(
-            f"{what}: {table.unlisted_rows:,} rows hold values that the schema does not list. "
+            f"{what}: {outside:,} rows hold values that the schema does not list, or groups of values. "
             "Fit generators on a table that follows its schema."
         )

@@ -55,7 +55,8 @@ def _run_parallel(
         try:
             while line or running:
                 while line and len(running) < AHEAD * workers:
-                    running[executor.submit(_work, line[-1])] = line.pop()
+                    future = executor.submit(_work, line[-1])
+                    running[future] = line.pop()  # only now: a broken executor refuses to take it
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     store.put(running[future], future.result())
                     del running[future]

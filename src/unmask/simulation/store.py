@@ -49,7 +49,7 @@ class FileStore:
         if failed.exists():
             return Failed(json.loads(failed.read_text())["message"])
         try:
-            with np.load(self.directory / f"{task.id}.npz", allow_pickle=False) as file:
+            with (self.directory / f"{task.id}.npz").open("rb") as handle, np.load(handle, allow_pickle=False) as file:
                 return {name: file[name] for name in file.files}
         except (FileNotFoundError, zipfile.BadZipFile, ValueError, EOFError):
             return None

@@ -15,6 +15,9 @@ from unmask.tables.schema import Column, Schema
 from unmask.tables.table import Table
 
 MOST_BINS = 65_000  # with missing and unlisted they must fit sixteen bits
+FARTHEST = (
+    1e15  # public ranges away from the lower end: squares still fit the single precision of scikit-learn's forests
+)
 
 
 def check_bins(bins: Any, what: str) -> None:
@@ -56,3 +59,16 @@ def equal_bins(column: Column, codes: np.ndarray, numbers: np.ndarray, bins: int
     if column.missing:
         found[codes == column.missing_code] = bins
     return found
+
+
+def scaled_numbers(table: Table) -> np.ndarray:
+    """Numbers as columns x rows in units of the public range, 0 at its lower end; NaN = missing.
+
+    Dates in microseconds would otherwise drown in the rounding of single precision.
+    """
+    numeric = [table.schema.columns[position] for position in table.schema.numeric]
+    lower = np.array([column.lower for column in numeric])[:, None]
+    width = np.array([column.upper - column.lower or 1.0 for column in numeric])[:, None]
+    with np.errstate(over="ignore"):
+        scaled = (table.numbers.T - lower) / width
+    return np.ascontiguousarray(np.clip(scaled, -FARTHEST, FARTHEST, out=scaled))

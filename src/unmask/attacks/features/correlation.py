@@ -8,10 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numba import njit
 
-from unmask.attacks.features._cells import check_bins, equal_bins
+from unmask.attacks.features._cells import check_bins, equal_bins, scaled_numbers
 from unmask.errors import ParameterError
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
+
+ROUNDING = 1e-12  # relative to the largest number: a column that varies less is constant
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class CorrelationFeatures:
     def _numbers(self, table: Table) -> np.ndarray:
         """Numbers or their bins as columns x rows; NaN where there is none."""
         if self.bins is None:
-            return np.array(table.numbers.T, order="C")
+            return scaled_numbers(table)
         found = np.empty((len(table.schema.numeric), len(table)))
         for place, position in enumerate(table.schema.numeric):
             column, numbers = table.schema.columns[position], table.numbers[:, place]
@@ -80,22 +82,19 @@ def _pairs(width: int) -> int:
 def _standardised(numbers):
     """Columns of mean 0 and mean square 1, in place; 0 where a number is missing or the column does not vary."""
     for column in numbers:
-        count, total, largest = 0, 0.0, 0.0
+        count, total, largest = 0, 0.0, 1.0
         for number in column:
-            if np.isfinite(number):
+            if not np.isnan(number):
                 count += 1
+                total += number
                 largest = max(largest, abs(number))
-        scale = largest if largest > 0 else 1.0
-        for number in column:
-            if np.isfinite(number):
-                total += number / scale
         mean = total / max(count, 1)
         square = 0.0
         for i in range(column.size):
-            column[i] = column[i] / scale - mean if np.isfinite(column[i]) else 0.0
+            column[i] = 0.0 if np.isnan(column[i]) else column[i] - mean
             square += column[i] * column[i]
         deviation = np.sqrt(square / max(column.size, 1))
-        constant = deviation <= 1e-12  # of the largest number: nothing but rounding
+        constant = deviation <= ROUNDING * largest
         for i in range(column.size):
             column[i] = 0.0 if constant else column[i] / deviation
     return numbers

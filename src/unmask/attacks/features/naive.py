@@ -8,18 +8,17 @@ from typing import ClassVar
 import numpy as np
 from numba import njit
 
+from unmask.attacks.features._cells import scaled_numbers
 from unmask.tables.table import Table
-
-LARGEST = 1e30  # scikit-learn's forests work in single precision
 
 
 @dataclass(frozen=True)
 class NaiveFeatures:
     """Mean, median and variance of numbers; how many values of a category occur, the most and the least frequent one.
 
-    Numbers are taken in units of the public range, 0 at its lower end (dates in microseconds would otherwise drown in
-    the rounding of single precision); missing ones are left out, those outside the range are not. Missing is a value
-    of a category like any other. Ties go to the lower code; a column without any value gives 0 (numbers) or -1 (codes).
+    Numbers are taken in units of the public range; missing ones are left out, those outside the range are not. Missing is
+    a value of a category like any other. Ties go to the lower code; a column without any value gives 0 (numbers) or
+    -1 (codes).
     """
 
     name: ClassVar[str] = "naive"
@@ -31,25 +30,23 @@ class NaiveFeatures:
     def compute(self, synthetic: Table, targets: Table) -> np.ndarray:
         """Three features per column: numbers first, then categories, each in the order of the schema."""
         columns = synthetic.schema.columns
-        numeric = [columns[position] for position in synthetic.schema.numeric]
-        lower = np.array([column.lower for column in numeric])
-        width = np.array([column.upper - column.lower or 1.0 for column in numeric])
+        numbers = scaled_numbers(synthetic)
         categories = np.array([j for j, column in enumerate(columns) if not column.is_numeric], dtype=np.int64)
         most = max((columns[j].code_count for j in categories), default=1)
-        features = np.empty((len(numeric) + len(categories), 3))
-        _statistics(np.ascontiguousarray(synthetic.numbers.T), lower, width, features[: len(numeric)])
-        _frequencies(np.ascontiguousarray(synthetic.codes.T), categories, most, features[len(numeric) :])
-        return features.ravel().clip(-LARGEST, LARGEST)
+        features = np.empty((len(numbers) + len(categories), 3))
+        _statistics(numbers, features[: len(numbers)])
+        _frequencies(np.ascontiguousarray(synthetic.codes.T), categories, most, features[len(numbers) :])
+        return features.ravel()
 
 
 @njit(nogil=True, cache=True)
-def _statistics(numbers, lower, width, features):
+def _statistics(numbers, features):
     present = np.empty(numbers.shape[1])
     for j in range(numbers.shape[0]):
         count = 0
         for i in range(numbers.shape[1]):
-            if np.isfinite(numbers[j, i]):
-                present[count] = (numbers[j, i] - lower[j]) / width[j]
+            if not np.isnan(numbers[j, i]):
+                present[count] = numbers[j, i]
                 count += 1
         if count == 0:
             features[j] = 0.0

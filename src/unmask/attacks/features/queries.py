@@ -103,7 +103,9 @@ def _chosen(columns: int, secret: int | None, low: int, high: int, count: int, n
     """Sets of columns besides the secret one, one per row, filled up with -1."""
     known = [column for column in range(columns) if column != secret]
     sizes = {min(order - (secret is not None), len(known)) for order in range(low, high + 1)}
-    rows = [[known[k] for k in subset] for size in sorted(sizes) for subset in _subsets(len(known), size, count, number)]
+    rows = [
+        [known[k] for k in subset] for size in sorted(sizes) for subset in _subsets(len(known), size, count, number)
+    ]
     width = max(sizes)
     return np.array([row + [-1] * (width - len(row)) for row in rows], dtype=np.int64).reshape(len(rows), width)
 

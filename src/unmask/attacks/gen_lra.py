@@ -1,0 +1,69 @@
+"""Gen-LRA (Ward 2024): would the synthetic rows around the target be likelier if it belonged to the population sample?"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from unmask.attacks._attack import Secret
+from unmask.attacks._density import Kernel, check_count, check_kernel, part_of
+from unmask.tables.table import Table
+from unmask.threats.knowledge import Access, Goal
+from unmask.threats.view import View
+
+
+@dataclass(frozen=True)
+class GenLra:
+    """Sum over the k synthetic rows s nearest to the target t of log p_{reference + t}(s) - log p_reference(s).
+
+    If the target was in the real table, adding it to the reference explains the synthetic rows around it better: higher = more
+    likely a member. With a kernel density of fixed bandwidths nothing is refitted. With n reference rows r,
+
+        p_reference(s) = 1/n sum_r K(s, r)        p_{reference + t}(s) = (n p_reference(s) + K(s, t)) / (n + 1)
+
+    so the term of s is log(n / (n + 1)) + log(1 + K(s, t) / sum_r K(s, r)). Nearest means largest K(s, t). The authors
+    refit bandwidths with the target; one row in n moves them by about 1/n.
+
+    Cost per release: (rows near any target, at most all) x `reference_rows` kernels: 2 ms for one target, 10 for 25.
+    """
+
+    name: ClassVar[str] = "gen-lra"
+    goals: ClassVar[frozenset[Goal]] = frozenset({Goal.MEMBERSHIP})
+    needs: ClassVar[frozenset[Access]] = frozenset({Access.SYNTHETIC, Access.REFERENCE})
+
+    k: int = 200
+    bandwidth: float | None = None  # of numbers, in standard deviations; none = Scott's rule
+    spread: float = 0.1  # of categories: the probability of all other values together
+    reference_rows: int = 1000  # at most: beyond, a random part of the reference
+    _kernel: Kernel | None = field(default=None, init=False, repr=False, compare=False)
+    _reference: Table | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_count("k", self.k)
+        check_kernel(self.bandwidth, self.spread)
+        check_count("reference_rows", self.reference_rows)
+
+    def prepare(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> GenLra:
+        reference = part_of(view.reference, self.reference_rows, rng)
+        prepared = copy(self)
+        object.__setattr__(prepared, "_reference", reference)
+        object.__setattr__(prepared, "_kernel", Kernel.fitted_to(reference, self.bandwidth, self.spread))
+        return prepared
+
+    def score(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> np.ndarray:
+        if self._kernel is None or self._reference is None:
+            return self.prepare(view, targets, secret, rng).score(view, targets, secret, rng)
+        synthetic = view.synthetic
+        k = min(self.k, len(synthetic))
+        if k == 0:
+            return np.zeros(len(targets))
+        to_targets = self._kernel.log_kernels(synthetic, targets)  # targets x synthetic rows
+        near = np.argpartition(to_targets, len(synthetic) - k, axis=1)[:, len(synthetic) - k :]
+        asked, place = np.unique(near, return_inverse=True)
+        to_reference = self._kernel.log_sums(self._reference, synthetic.take(asked))[place.reshape(near.shape)]
+        gain = np.logaddexp(0.0, np.take_along_axis(to_targets, near, axis=1) - to_reference)
+        n = len(self._reference)
+        return np.asarray(gain.sum(axis=1) + k * np.log(n / (n + 1)))

@@ -1,0 +1,148 @@
+"""Literal record linkage: look the target up in the release. For raw and sanitised releases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from unmask.attacks._attack import Prediction, Secret
+from unmask.attacks._known import Coarsening, known_positions, levels_of_codes
+from unmask.attacks.linear import within
+from unmask.attacks.synthetic_predictor import FLOOR, SyntheticPredictor
+from unmask.tables.distance import Gower, nearest
+from unmask.tables.table import Table
+from unmask.threats.knowledge import Access, Goal
+from unmask.threats.view import View
+
+LINKED = 1e-3  # scale of a number that was read off a linked row, as a share of the public range
+
+
+@dataclass(frozen=True)
+class RecordLinkage:
+    """Find the target's row in the release by all that is known of them; guess only where there is none.
+
+    Stadler 2022, section 6: against raw and sanitised tables the attacker links first and classifies if that fails. San groups
+    categories, moves dates to the start of a period and numbers to that of their bin, caps large numbers and drops rows. It is
+    deterministic and row by row, so the attacker does the same to what they know of the target (how, is read off the release:
+    `Coarsening`) and looks for an equal row. What San drops is not there to be linked; what it keeps is as unique as before.
+
+    Membership: with c matches where w are expected without the target, c / w is the likelihood ratio of "in" against "out",
+    and the score is 1 + c / (c + w), above 1. The matches among reference people give w, where the threat model has such
+    people; otherwise all matches but one do, so that a unique match comes first. Without a match the score is
+    1 - the Gower distance to the nearest row, at most 1.
+    Attribute: the secret of the matching row, the shares among several, else what `synthetic-predictor` says with `model`.
+    """
+
+    name: ClassVar[str] = "record-linkage"
+    goals: ClassVar[frozenset[Goal]] = frozenset({Goal.MEMBERSHIP, Goal.ATTRIBUTE})
+    needs: ClassVar[frozenset[Access]] = frozenset({Access.SYNTHETIC})
+
+    model: str = "knn"  # of the guess where linkage fails: any of synthetic-predictor
+
+    def __post_init__(self) -> None:
+        self._predictor  # noqa: B018 - refuses a model that does not exist
+
+    @property
+    def _predictor(self) -> SyntheticPredictor:
+        return SyntheticPredictor(model=self.model)
+
+    def prepare(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> RecordLinkage:
+        return self
+
+    def score(
+        self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator
+    ) -> np.ndarray | Prediction:
+        release = view.synthetic
+        coarsening = Coarsening.of(release)
+        people = coarsening.apply(targets)
+        linked = matching_rows(people, release, known_positions(release, secret))
+        if secret is None:
+            reference = coarsening.apply(view.reference) if Access.REFERENCE in view.allowed else None
+            return _membership(people, release, linked, reference)
+        guess = _levels if secret.levels else _numbers
+        return guess(view, people, linked, secret, self._predictor, rng)
+
+
+def matching_rows(people: Table, release: Table, positions: list[int]) -> list[np.ndarray]:
+    """For each person the rows of the release that equal them on these columns.
+
+    Numbers compare by value, missing equals missing, and a category that the schema does not list equals nothing.
+    """
+    place = {position: i for i, position in enumerate(release.schema.numeric)}
+    found = []
+    for person in range(len(people)):
+        rows = np.arange(len(release))
+        for position in positions:
+            if position in place:
+                number, numbers = people.numbers[person, place[position]], release.numbers[rows, place[position]]
+                equal = np.isnan(numbers) if np.isnan(number) else numbers == number
+            else:
+                code = people.codes[person, position]
+                listed = code != release.schema.columns[position].unlisted_code
+                equal = (release.codes[rows, position] == code) & listed
+            rows = rows[equal]
+            if len(rows) == 0:
+                break
+        found.append(rows)
+    return found
+
+
+def _membership(people: Table, release: Table, linked: list[np.ndarray], reference: Table | None) -> np.ndarray:
+    counts = np.array([len(rows) for rows in linked], dtype=np.float64)
+    if reference is None:
+        others = np.maximum(counts - 1, 0)
+    else:
+        twins = matching_rows(people, reference, known_positions(release, None))
+        others = (np.array([len(rows) for rows in twins]) + 0.5) * len(release) / (len(reference) + 1)
+    scores = 1 + counts / np.maximum(counts + others, 1)
+    absent = counts == 0
+    scores[absent] = 0.0
+    if absent.any() and len(release):
+        scores[absent] = 1 - nearest(people.take(absent), release, metric=Gower()).distances[:, 0]
+    return scores
+
+
+def _levels(
+    view: View,
+    people: Table,
+    linked: list[np.ndarray],
+    secret: Secret,
+    predictor: SyntheticPredictor,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """What the linked rows say; half a vote for the predictor, which decides where they are none or divided."""
+    says = levels_of_codes(view.synthetic.schema.columns[secret.position])
+    codes = view.synthetic.codes[:, secret.position]
+    votes = np.stack([says[codes[rows]].sum(axis=0) for rows in linked])
+    clear = (votes.max(axis=1) == 1) & (np.array([len(rows) for rows in linked]) == 1)
+    unclear = ~clear
+    if unclear.any():
+        guesses = predictor.score(view, people.take(unclear), secret, rng)
+        votes[unclear] += guesses / 2
+    votes += FLOOR  # beside whole and half votes: never changes the order
+    return np.asarray(votes / votes.sum(axis=1, keepdims=True))
+
+
+def _numbers(
+    view: View,
+    people: Table,
+    linked: list[np.ndarray],
+    secret: Secret,
+    predictor: SyntheticPredictor,
+    rng: np.random.Generator,
+) -> Prediction:
+    """Mean and spread of the numbers of the linked rows; the predictor's where there are none."""
+    release = view.synthetic
+    column = release.schema.columns[secret.position]
+    answers = release.numbers[:, release.schema.numeric.index(secret.position)]
+    read = [answers[rows][~np.isnan(answers[rows])] for rows in linked]
+    absent = np.array([len(numbers) == 0 for numbers in read])
+    mean = np.array([numbers.mean() if len(numbers) else 0.0 for numbers in read])
+    scale = np.array([numbers.std() if len(numbers) else 0.0 for numbers in read])
+    scale = np.maximum(scale, LINKED * (column.upper - column.lower))
+    if absent.any():
+        guessed = predictor.score(view, people.take(absent), secret, rng)
+        mean[absent], scale[absent] = guessed.mean, guessed.scale
+    return within(column, mean, scale)
