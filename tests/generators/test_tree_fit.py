@@ -114,3 +114,15 @@ def test_columns_are_projected_on_their_total(rng):
                 assert fitted[cells].min() >= 0
                 assert shift[fitted[cells] > 0] == pytest.approx(shift[fitted[cells] > 0][0])
                 assert np.all(shift[fitted[cells] == 0] >= shift[fitted[cells] > 0][0] - 1e-9)
+
+
+def test_columns_without_edges_are_fitted_on_their_own():
+    sizes = np.array([2, 3, 4])
+    singles = np.array([30.0, 30.0, -9.0, 40.0, 20.0, 15.0, 15.0, 14.0, 16.0])
+    pair = np.full((2, 4), 7.5)
+    columns, pairs = fit_tree(sizes, [(0, 2)], singles, np.ones(9), [pair], 1.0, 60.0)
+    assert columns[1] == pytest.approx([0, 40, 20])
+    assert pairs[0].sum(axis=0) == pytest.approx(columns[2], abs=1e-5)
+    columns, pairs = fit_tree(sizes, [], singles, np.ones(9), [], 1.0, 60.0)
+    assert columns[1] == pytest.approx([0, 40, 20])
+    assert pairs == []

@@ -64,7 +64,7 @@ def test_the_epsilon_of_listed_people_is_where_the_e_value_meets_the_threshold()
 
 
 def test_leaking_people_are_found_and_nobody_else():
-    """20 of 1000 copied with probability .5, 128 coins: guessed in when seen, never wrong; coins of the others guessed blindly."""
+    """20 of 1000 copied with probability .5, 128 coins: guessed in when seen, never wrong; the others guessed blindly."""
     rng, people, coins = np.random.default_rng(0), 1000, 128
     seen = rng.binomial(coins, 0.25, 20)
     blind = rng.binomial(coins, 0.5, people - 20)

@@ -32,6 +32,13 @@ BUILT_IN: dict[str, str] = {
     "synthetic-predictor": "unmask.attacks.synthetic_predictor:SyntheticPredictor",
     "linear": "unmask.attacks.linear:Linear",
     "record-linkage": "unmask.attacks.record_linkage:RecordLinkage",
+    "closest-record": "unmask.attacks.closest_record:ClosestRecord",
+    "local-neighbourhood": "unmask.attacks.local_neighbourhood:LocalNeighbourhood",
+    "density": "unmask.attacks.density:Density",
+    "density-ratio": "unmask.attacks.density_ratio:DensityRatio",
+    "gen-lra": "unmask.attacks.gen_lra:GenLra",
+    "marginal-ratio": "unmask.attacks.marginal_ratio:MarginalRatio",
+    "likelihood": "unmask.attacks.likelihood:Likelihood",
 }
 
 

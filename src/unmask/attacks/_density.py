@@ -254,7 +254,7 @@ class Network:
     @classmethod
     def fitted_to(cls, table: Table, rng: np.random.Generator) -> Network:
         """The families of the generator `bayesnet`; no parents where the table has no rows that follow the schema."""
-        listed = table.take((table.codes < table.schema.sizes).all(axis=1))
+        listed = table.take(np.flatnonzero(np.all(table.codes < table.schema.sizes, axis=1)))
         if not len(listed):
             return cls(table.schema, tuple((position, ()) for position in range(len(table.schema.columns))))
         nodes = BayesNet().fit(listed, rng).nodes

@@ -39,9 +39,9 @@ class Coarsening:
     """How the values of a release are coarser than those of people; read off the release and its schema alone.
 
     A category that never occurs while a group that holds it does is taken for grouped. Dates that all start a
-    period, and numbers that all start a bin, are taken for rounded, given two different ones. A largest number that at
-    least two rows share is taken for a cap. On a release that is not coarsened these rules change next to nothing: only
-    numbers above every published one.
+    period, and numbers that all start a bin, are taken for rounded. A largest number that at least two rows share is
+    taken for a cap. On a release that is not coarsened these rules change next to nothing: numbers above every published
+    one, and columns that hardly vary.
     """
 
     groups: dict[int, np.ndarray]  # column -> from each code to the published one
@@ -96,12 +96,11 @@ def _rounding(column: Column, numbers: np.ndarray) -> _Rounding:
     present = numbers[~np.isnan(numbers)]
     if len(present) < 2:
         return _Rounding()
-    varied = present.min() < present.max()
     if column.kind is Kind.DATETIME:
-        return _Rounding(period=_period(column, present) if varied else None)
+        return _Rounding(period=_period(column, present))
     largest = present.max()
     cap = largest if np.count_nonzero(present == largest) > 1 else np.inf
-    banded = varied and column.listed > 1 and bool(np.isin(present, column.edges[:-1]).all())
+    banded = bool(np.isin(present, column.edges[:-1]).all())
     return _Rounding(banded=banded, cap=float(cap))
 
 

@@ -78,9 +78,7 @@ class ClosestRecord:
     def _guess(self, synthetic: Table, targets: Table, secret: Secret) -> np.ndarray | Prediction:
         if not len(synthetic):
             return votes([np.zeros(0, dtype=np.int64)] * len(targets), synthetic, secret)
-        tied = all_nearest(
-            targets, synthetic, metric=measure_of(self.metric), columns=known_columns(targets, secret)
-        )
+        tied = all_nearest(targets, synthetic, metric=measure_of(self.metric), columns=known_columns(targets, secret))
         return votes(list(tied), synthetic, secret)
 
 
@@ -96,7 +94,9 @@ def known_columns(targets: Table, secret: Secret | None) -> list[str]:
     return [name for name in targets.schema.names if secret is None or name != secret.name]
 
 
-def votes(neighbours: list[np.ndarray], synthetic: Table, secret: Secret, *, prior: float = 0.0) -> np.ndarray | Prediction:
+def votes(
+    neighbours: list[np.ndarray], synthetic: Table, secret: Secret, *, prior: float = 0.0
+) -> np.ndarray | Prediction:
     """What each target's neighbours (row numbers) say about the secret: shares of its values, or mean and spread.
 
     `prior` votes are shared among the values as in the whole synthetic table. No votes at all: equal scores, or the middle of the

@@ -12,12 +12,12 @@ from unmask.attacks._attack import Prediction, Secret
 from unmask.attacks._density import check_count, part_of
 from unmask.attacks.closest_record import Measure, known_columns, measure_of, votes
 from unmask.errors import ParameterError
-from unmask.tables.distance import count_within, nearest
+from unmask.tables.distance import nearest
 from unmask.tables.table import Table
 from unmask.threats.knowledge import Access, Goal
 from unmask.threats.view import View
 
-REFERENCE_ROWS = 1000  # from which the radius is taken: about as many as a release has
+PEOPLE = 1000  # from whom the radius is taken: about as many as a release has rows
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,9 @@ class LocalNeighbourhood:
     """Share of the synthetic rows within a radius of the target.
 
     Training rows attract synthetic rows, so a crowded neighbourhood speaks for membership. The radius is given, or it is the
-    median distance of reference people to their k-th nearest (of a thousand of them; of the synthetic rows themselves where there
-    are no reference people), so that a typical person has about k neighbours.
+    target's own distance to the k-th nearest of a thousand reference people, so that about k in a thousand rows lie within
+    it whether the person is typical or odd (one radius for all would leave odd people without neighbours in every release).
+    Without reference people it is the median distance of synthetic rows to the k-th nearest of them.
 
     Attribute: votes of the rows in the radius, and one more vote shared as in the whole synthetic table, which decides
     where nobody is near.
@@ -39,7 +40,7 @@ class LocalNeighbourhood:
     radius: float | None = None  # in the unit of the metric
     k: int = 5
     metric: Measure = "gower"
-    _radius: float | None = field(default=None, init=False, repr=False, compare=False)
+    _radii: np.ndarray | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         measure_of(self.metric)
@@ -54,33 +55,42 @@ class LocalNeighbourhood:
     ) -> LocalNeighbourhood:
         if self.radius is not None or Access.REFERENCE not in view.allowed:
             return self
+        people = part_of(view.reference, PEOPLE, rng)
         prepared = copy(self)
-        object.__setattr__(prepared, "_radius", self._radius_in(view.reference, known_columns(targets, secret), rng))
+        object.__setattr__(prepared, "_radii", self._to_kth(targets, people, secret))
         return prepared
 
     def score(
         self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator
     ) -> np.ndarray | Prediction:
-        synthetic, columns = view.synthetic, known_columns(targets, secret)
-        radius = self.radius if self.radius is not None else self._radius
-        if radius is None:
-            found = self.prepare(view, targets, secret, rng)._radius
-            radius = self._radius_in(synthetic, columns, rng) if found is None else found
+        synthetic = view.synthetic
+        radii = self._radii_for(view, targets, secret, rng)
+        inside = distances(targets, synthetic, self.metric, known_columns(targets, secret)) <= radii[:, None]
         if secret is None:
-            inside = count_within(targets, synthetic, radius=radius, metric=measure_of(self.metric))
-            return np.asarray(inside / max(len(synthetic), 1))
-        away = distances(targets, synthetic, self.metric, columns)
-        return votes([np.flatnonzero(row <= radius) for row in away], synthetic, secret, prior=1.0)
+            return np.asarray(inside.sum(axis=1) / max(len(synthetic), 1))
+        return votes([np.flatnonzero(row) for row in inside], synthetic, secret, prior=1.0)
 
-    def _radius_in(self, table: Table, columns: list[str], rng: np.random.Generator) -> float:
-        part = part_of(table, REFERENCE_ROWS, rng)
-        k = min(self.k, len(part) - 1)
-        if k < 1:
-            return 0.0
+    def _radii_for(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> np.ndarray:
+        if self.radius is not None:
+            return np.full(len(targets), self.radius)
+        radii = self.prepare(view, targets, secret, rng)._radii if self._radii is None else self._radii
+        if radii is None:
+            part = part_of(view.synthetic, PEOPLE, rng)
+            typical = float(np.median(self._to_kth(part, part, secret, itself=True))) if len(part) > 1 else 0.0
+            return np.full(len(targets), typical)
+        return radii
+
+    def _to_kth(self, queries: Table, people: Table, secret: Secret | None, *, itself: bool = False) -> np.ndarray:
+        """Distance to the k-th nearest of these people, or to the last where there are fewer."""
         found = nearest(
-            part, part, k=k, metric=measure_of(self.metric), columns=columns, exclude_same_row=True
+            queries,
+            people,
+            k=min(self.k, len(people) - itself),
+            metric=measure_of(self.metric),
+            columns=known_columns(queries, secret),
+            exclude_same_row=itself,
         )
-        return float(np.median(found.distances[:, -1]))
+        return found.distances[:, -1]
 
 
 def distances(targets: Table, rows: Table, metric: Measure, columns: list[str]) -> np.ndarray:

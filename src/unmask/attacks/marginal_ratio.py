@@ -91,7 +91,9 @@ def associated_pairs(reference: Table) -> dict[tuple[int, ...], float]:
     listed = reference.codes[(reference.codes < reference.schema.sizes).all(axis=1)]
     if width > 1 and len(listed):
         information = mutual_information(listed, reference.schema.sizes)
-        pairs = {(a, b): float(information[a, b]) for a, b in combinations(range(width), 2) if information[a, b] > 1e-12}
+        pairs = {
+            (a, b): float(information[a, b]) for a, b in combinations(range(width), 2) if information[a, b] > 1e-12
+        }
         if pairs:
             return {pair: value / sum(pairs.values()) for pair, value in pairs.items()}
     return {(position,): 1 / width for position in range(width)}

@@ -61,8 +61,9 @@ class RecordLinkage:
         if secret is None:
             reference = coarsening.apply(view.reference) if Access.REFERENCE in view.allowed else None
             return _membership(people, release, linked, reference)
-        guess = _levels if secret.levels else _numbers
-        return guess(view, people, linked, secret, self._predictor, rng)
+        if secret.levels:
+            return _levels(release, people, linked, secret, self._predictor, rng)
+        return _numbers(release, people, linked, secret, self._predictor, rng)
 
 
 def matching_rows(people: Table, release: Table, positions: list[int]) -> list[np.ndarray]:
@@ -105,7 +106,7 @@ def _membership(people: Table, release: Table, linked: list[np.ndarray], referen
 
 
 def _levels(
-    view: View,
+    release: Table,
     people: Table,
     linked: list[np.ndarray],
     secret: Secret,
@@ -113,20 +114,19 @@ def _levels(
     rng: np.random.Generator,
 ) -> np.ndarray:
     """What the linked rows say; half a vote for the predictor, which decides where they are none or divided."""
-    says = levels_of_codes(view.synthetic.schema.columns[secret.position])
-    codes = view.synthetic.codes[:, secret.position]
+    says = levels_of_codes(release.schema.columns[secret.position])
+    codes = release.codes[:, secret.position]
     votes = np.stack([says[codes[rows]].sum(axis=0) for rows in linked])
     clear = (votes.max(axis=1) == 1) & (np.array([len(rows) for rows in linked]) == 1)
     unclear = ~clear
     if unclear.any():
-        guesses = predictor.score(view, people.take(unclear), secret, rng)
-        votes[unclear] += guesses / 2
+        votes[unclear] += predictor.probabilities(release, people.take(unclear), secret, rng) / 2
     votes += FLOOR  # beside whole and half votes: never changes the order
     return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
 def _numbers(
-    view: View,
+    release: Table,
     people: Table,
     linked: list[np.ndarray],
     secret: Secret,
@@ -134,7 +134,6 @@ def _numbers(
     rng: np.random.Generator,
 ) -> Prediction:
     """Mean and spread of the numbers of the linked rows; the predictor's where there are none."""
-    release = view.synthetic
     column = release.schema.columns[secret.position]
     answers = release.numbers[:, release.schema.numeric.index(secret.position)]
     read = [answers[rows][~np.isnan(answers[rows])] for rows in linked]
@@ -143,6 +142,6 @@ def _numbers(
     scale = np.array([numbers.std() if len(numbers) else 0.0 for numbers in read])
     scale = np.maximum(scale, LINKED * (column.upper - column.lower))
     if absent.any():
-        guessed = predictor.score(view, people.take(absent), secret, rng)
+        guessed = predictor.numbers(release, people.take(absent), secret, rng)
         mean[absent], scale[absent] = guessed.mean, guessed.scale
     return within(column, mean, scale)

@@ -61,10 +61,10 @@ class SyntheticPredictor:
             raise ParameterError(f"{self.name}: this attack finds out a secret, so it needs --goal attribute.")
         people = Coarsening.of(view.synthetic).apply(targets)
         if secret.levels:
-            return self._probabilities(view.synthetic, people, secret, rng)
-        return self._numbers(view.synthetic, people, secret, rng)
+            return self.probabilities(view.synthetic, people, secret, rng)
+        return self.numbers(view.synthetic, people, secret, rng)
 
-    def _probabilities(self, release: Table, people: Table, secret: Secret, rng: np.random.Generator) -> np.ndarray:
+    def probabilities(self, release: Table, people: Table, secret: Secret, rng: np.random.Generator) -> np.ndarray:
         """Targets x levels. Levels that the model has not met get the floor."""
         column = release.schema.columns[secret.position]
         says = levels_of_codes(column)
@@ -92,7 +92,8 @@ class SyntheticPredictor:
             fitted = _classifier(self, rng).fit(features(rows, known), labels)
             return np.asarray(fitted.predict_proba(features(people, known)))
 
-    def _numbers(self, release: Table, people: Table, secret: Secret, rng: np.random.Generator) -> Prediction:
+    def numbers(self, release: Table, people: Table, secret: Secret, rng: np.random.Generator) -> Prediction:
+        """Mean and error for each target."""
         column = release.schema.columns[secret.position]
         answers = release.numbers[:, release.schema.numeric.index(secret.position)]
         there = rng.permutation(np.flatnonzero(~np.isnan(answers)))

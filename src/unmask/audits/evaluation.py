@@ -35,7 +35,7 @@ class MembershipOutcome:
     adjusted_low: float  # lower bound of the advantage at the confidence that covers all attacks together
     auc: Estimate
     tpr_at: tuple[OperatingPoint, ...]  # at FPR_GRID
-    precision: Estimate  # at RARE_PRIOR
+    precision: Estimate | None  # at RARE_PRIOR; None if nobody was flagged
     epsilon: Estimate
 
 
@@ -87,7 +87,9 @@ def judge_membership(
         tpr_at=tuple(tpr_at_fpr(inside, outside, fpr=fpr, confidence=adjusted) for fpr in FPR_GRID),
         precision=precision_interval(
             (hits, len(inside)), (alarms, len(outside)), prior=RARE_PRIOR, confidence=confidence
-        ),
+        )
+        if hits or alarms
+        else None,
         epsilon=epsilon_clopper_pearson(inside, outside, threshold=Given(threshold), confidence=confidence),
     )
 

@@ -80,6 +80,7 @@ class Grid:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    detail: bool = False  # for the report only; the terminal leaves it out
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from numba import njit
 
 TOLERANCE = 1e-7  # largest disagreement of two marginals, as a share of the total
 ROUNDING = 1e-12  # no closer than this share of the largest count
-MOST_STEPS = 5_000  # some dozens are usual; fewer than needed, where noise is thousands of times the total, still give a distribution
+MOST_STEPS = 5_000  # some dozens are usual; where noise is thousands of times the total, the fit stays approximate
 
 
 def fit_columns(sizes: np.ndarray, singles: np.ndarray, variances: np.ndarray, total: float) -> np.ndarray:
@@ -41,8 +41,9 @@ def fit_tree(
 
     Only ratios of variances matter, so they may be given in any unit; exact measurements come back as they are.
     """
+    alone = np.split(fit_columns(sizes, singles, variances, total), np.cumsum(sizes)[:-1])
     if not edges:
-        return np.split(fit_columns(sizes, singles, variances, total), np.cumsum(sizes)[:-1]), []
+        return alone, []
     flat = np.concatenate([pair.ravel() for pair in pairs]).astype(np.float64)
     columns, fitted = _fit_tree(
         np.array(edges, dtype=np.int64),
@@ -57,7 +58,9 @@ def fit_tree(
     )
     ends = np.cumsum([pair.size for pair in pairs])
     shaped = [counts.reshape(pair.shape) for counts, pair in zip(np.split(fitted, ends[:-1]), pairs, strict=True)]
-    return np.split(columns, np.cumsum(sizes)[:-1]), shaped
+    joined = {column for edge in edges for column in edge}
+    agreed = np.split(columns, np.cumsum(sizes)[:-1])
+    return [agreed[j] if j in joined else alone[j] for j in range(len(sizes))], shaped
 
 
 def _starts(sizes: np.ndarray) -> np.ndarray:

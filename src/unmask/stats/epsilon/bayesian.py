@@ -10,7 +10,7 @@ from unmask.stats._search import last_true
 from unmask.stats.epsilon.clopper_pearson import ErrorCounts
 from unmask.stats.results import Assumption, Bound
 
-POINTS = 2000
+POINTS = 400
 LARGEST = 50.0
 
 

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
+from unmask.errors import ParameterError
 from unmask.stats._checks import FloatArray, as_scores, check_share
-from unmask.stats.auc import placements
+from unmask.stats.auc import auc, placements
 from unmask.stats.curves import gaussian_epsilon
 from unmask.stats.intervals import upper_limit
 from unmask.stats.results import Assumption, Bound, Refusal
-from unmask.stats.thresholds import Bonferroni, Threshold, judge
+from unmask.stats.thresholds import Threshold, judge
 
 METHOD = "Gaussian DP"
 FEWEST_BEYOND = 10  # scores of each side beyond each threshold of the check, so that the normal limit may be used
@@ -29,17 +30,26 @@ def mu_from_errors(fpr: FloatArray, fnr: FloatArray) -> FloatArray:
     return np.asarray(-ndtri(fpr) - ndtri(fnr), dtype=np.float64)
 
 
+def mu_from_auc(value: float) -> float:
+    """The mu of a Gaussian mechanism whose best score has this AUC: sqrt(2) Phi^-1(AUC), 0 below one half."""
+    return max(0.0, math.sqrt(2) * float(ndtri(value)))
+
+
 def epsilon_gaussian(
     scores_in: ArrayLike,
     scores_out: ArrayLike,
     *,
     delta: float,
     declared: bool,
-    threshold: Threshold = Bonferroni(),
+    threshold: Threshold | None = None,
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Bound | Refusal:
     """Lower bound on epsilon at `delta` if the mechanism adds Gaussian noise, or the reason why none is given.
+
+    Without a threshold mu comes from the AUC of all scores: no score of a mu-GDP mechanism has an AUC above Phi(mu/sqrt 2), so
+    the lower limit of the AUC (DeLong) bounds mu, with no threshold to choose and no level to share. With a threshold mu
+    comes from two exact error rates (Nasr's way): the level then rests on no normal limit, at a price in sharpness.
 
     Refuses unless the caller declares a Gaussian mechanism *and* the ROC is a line of slope 1 on probit axes; off the model the
     bound is wrong almost always, and the second guard catches only what the number of runs can show.
@@ -47,17 +57,25 @@ def epsilon_gaussian(
     inside, outside = as_scores("scores_in", scores_in), as_scores("scores_out", scores_out)
     check_share("confidence", confidence)
     check_share("delta", delta)
+    if confidence <= 0.5:
+        raise ParameterError(f"confidence = {confidence} is no better than a coin. Give a number above 0.5.")
     if not declared:
         return Refusal(METHOD, "the mechanism was not declared to be Gaussian; declare it only if its noise is")
     reason = why_not_gaussian(inside, outside)
     if reason is not None:
         return Refusal(METHOD, reason)
-    mu, judged = judge(inside, outside, threshold=threshold, measure=mu_from_errors, confidence=confidence, rng=rng)
+    if threshold is None:
+        judged, how = (inside.size, outside.size), "AUC"
+        mu = mu_from_auc(auc(inside, outside, confidence=2 * confidence - 1).low)
+        largest = gaussian_epsilon(delta, mu_from_auc((1 - confidence) ** (1 / min(judged))))
+    else:
+        how = type(threshold).__name__
+        mu, judged = judge(inside, outside, threshold=threshold, measure=mu_from_errors, confidence=confidence, rng=rng)
+        largest = largest_visible_gaussian(*judged, confidence=confidence, delta=delta)
     value = gaussian_epsilon(delta, max(0.0, mu))
-    largest = largest_visible_gaussian(*judged, confidence=confidence, delta=delta)
-    method = f"{METHOD}, {type(threshold).__name__}"
-    interval = (value, math.inf)
-    return Bound(value, interval, confidence, method, Assumption.MODEL_BASED, sum(judged), delta, largest)
+    return Bound(
+        value, (value, math.inf), confidence, f"{METHOD}, {how}", Assumption.MODEL_BASED, sum(judged), delta, largest
+    )
 
 
 def largest_visible_gaussian(n_in: int, n_out: int, *, delta: float, confidence: float = 0.95) -> float:

@@ -1,0 +1,1 @@
+"""Measures of a release that need no generator: similarity, matching, linkage, the three legal criteria."""

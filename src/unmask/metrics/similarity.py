@@ -1,0 +1,404 @@
+"""How close synthetic rows come to real ones: IMS, DCR and NNDR, pass or fail against a holdout (ganev2023, section 2).
+
+    IMS    share of synthetic rows identical to a real row             pass if <= that of holdout rows
+    DCR    5th percentile of the distance to the closest real row      pass if >= that of holdout rows
+    NNDR   5th percentile of nearest / second nearest, 0/0 = 1         pass if >= that of holdout rows
+
+Equality passes. "Private" if all three pass: the industry's verdict, reproduced with the warnings that belong to it, not ours.
+Distances run from each synthetic (holdout) row to the real table, never the other way round.
+
+    hamming   numbers by their bin, number of columns that differ      the customary choice; overstates privacy
+    euclid    label-encoded, divided by the standard deviation in the real table
+    gower     numbers on their public range, categories 0 or 1
+
+Cost: columns x synthetic x (real + holdout) + columns x holdout x real pairs; each subsample adds columns x (synthetic +
+holdout) x the smaller table. Memory is linear in the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from unmask.errors import InputError, ParameterError
+from unmask.metrics._closeness import (
+    Closeness,
+    Curves,
+    Scores,
+    closeness,
+    curves,
+    mean_estimate,
+    percentile_estimate,
+    scores,
+    search,
+    share_estimate,
+)
+from unmask.metrics._holdout_share import Hits, HoldoutShare, count_hits, holdout_share
+from unmask.metrics._rebinning import Binning, Quantile, Uniform, rebinned
+from unmask.stats import Estimate
+from unmask.tables.distance import Euclid, Gower, Hamming, Metric
+from unmask.tables.matching import By, group_ids
+from unmask.tables.table import Table
+
+__all__ = [
+    "Compared", "Comparison", "Curves", "Distance", "HoldoutShare", "Quantile", "Reference", "Scores", "Similarity", "Statistic",
+    "Uniform", "Verdict",
+]  # fmt: skip
+
+PROVES_NOTHING = (
+    "Passing proves nothing: publishing the whole holdout passes, and an audit that finds no leak has not shown that there is none."
+)
+HANGS_ON_SPLIT = (
+    "The verdict hangs on the split: fresh rows from the true distribution, which cannot leak, pass all three tests about 4 "
+    "times in 10, and between 0 and 10 times in 10 depending on the split."
+)
+NOT_WORST_CASE = (
+    "A percentile or a mean describes the table, not its worst case: copies of every outlier pass among enough ordinary rows."
+)
+DISCRETISED = (
+    "Numbers are compared by bin, which overstates privacy: fresh rows that fail with exact numbers pass with any number of bins."
+)
+RATIO = "A row that equals two real rows has the ratio 0/0, counted as 1: NNDR does not see copies of repeated rows."
+
+
+class Distance(StrEnum):
+    """How far apart two rows are."""
+
+    HAMMING = "hamming"
+    EUCLID = "euclid"
+    GOWER = "gower"
+
+    def metric(self, real: Table) -> Metric:
+        """The metric; Euclid takes its scale from the real table."""
+        if self is Distance.EUCLID:
+            return Euclid.fitted_to(real)
+        return Gower() if self is Distance.GOWER else Hamming()
+
+    @property
+    def by(self) -> By:
+        """What identical rows must share: the bins for Hamming, else the numbers."""
+        return By.CODES if self is Distance.HAMMING else By.VALUES
+
+
+class Statistic(StrEnum):
+    """What summarises distances and ratios in the pass/fail tests."""
+
+    PERCENTILE = "percentile"
+    MEAN = "mean"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Scores of one synthetic table beside those of the holdout, and which tests pass."""
+
+    synthetic: Scores
+    holdout: Scores
+    statistic: Statistic = Statistic.PERCENTILE
+
+    @property
+    def ims(self) -> bool:
+        """Whether no larger share of synthetic rows than of holdout rows is identical to a real row."""
+        return self.synthetic.ims <= self.holdout.ims
+
+    @property
+    def dcr(self) -> bool:
+        """Whether synthetic rows are at least as far from the real table as holdout rows."""
+        return self._at_least("dcr")
+
+    @property
+    def nndr(self) -> bool:
+        """Whether the ratio of synthetic rows is at least that of holdout rows."""
+        return self._at_least("nndr")
+
+    @property
+    def private(self) -> bool:
+        """Whether all three pass, which the industry calls private."""
+        return self.ims and self.dcr and self.nndr
+
+    def _at_least(self, name: str) -> bool:
+        name += "_mean" if self.statistic is Statistic.MEAN else ""
+        return bool(getattr(self.synthetic, name) >= getattr(self.holdout, name))
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A real table and what its holdout scores against it: judges any number of synthetic tables."""
+
+    similarity: Similarity
+    real: Table
+    metric: Metric
+    holdout: Scores
+
+    def judge(self, synthetic: Table, *, workers: int = 1) -> Verdict:
+        """The three tests, without estimates."""
+        if not len(synthetic):
+            raise InputError("The synthetic table has no rows, so nothing can be close to the real one. Give it rows.")
+        if self.similarity.binning is not None:
+            synthetic = self.similarity.same_bins(synthetic, self.real)
+        asked, listed = group_ids(synthetic, self.real, by=self.similarity.distance.by)
+        found = closeness(search(synthetic, self.real, self.metric, workers=workers), np.isin(asked, listed))
+        return Verdict(scores(found, self.similarity.percentile), self.holdout, self.similarity.statistic)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One metric of the synthetic rows and of the holdout rows, both against the real table."""
+
+    name: str
+    synthetic: Estimate
+    holdout: Estimate | None
+    passes: float | None  # share of the subsamples in which the test passes
+    spread: tuple[float, float]  # 5 % to 95 % of the synthetic value over the subsamples
+    direction: str
+    warnings: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the test passes in most subsamples; None without a holdout."""
+        return None if self.passes is None else self.passes > 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """IMS, DCR and NNDR of a release, the holdout share, and distances for charts."""
+
+    ims: Compared
+    dcr: Compared
+    nndr: Compared
+    dcr_mean: Compared
+    nndr_mean: Compared
+    passes: float | None  # share of the subsamples in which the three chosen tests pass
+    share: HoldoutShare | None
+    rows: int  # rows of real and of holdout in each subsample
+    subsamples: int
+    closeness: Closeness  # of each synthetic row to the whole real table
+    to_holdout: np.ndarray | None  # distance of each synthetic row to the whole holdout
+    dcr_curves: Curves
+    nndr_curves: Curves
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def private(self) -> bool | None:
+        """Whether all three tests pass in most subsamples, which the industry calls private; None without a holdout."""
+        return None if self.passes is None else self.passes > 0.5
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """What is compared and how.
+
+    Real table and holdout are brought to one size: the larger is subsampled `repeats` times, and medians are reported. Tables
+    of one size are compared once, as they are.
+    """
+
+    distance: Distance = Distance.HAMMING
+    statistic: Statistic = Statistic.PERCENTILE
+    percentile: float = 5.0
+    binning: Binning | None = None  # None = the bins of the schema; matters for Hamming only
+    repeats: int = 10
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "distance", _choice(Distance, self.distance))
+        object.__setattr__(self, "statistic", _choice(Statistic, self.statistic))
+        if not 0 <= self.percentile <= 100:
+            raise ParameterError(f"percentile is {self.percentile}; use 0 to 100.")
+        if self.repeats < 1:
+            raise ParameterError(f"repeats is {self.repeats}; use 1 or more.")
+
+    def reference(self, real: Table, holdout: Table, *, workers: int = 1) -> Reference:
+        """Score the holdout once, to judge many synthetic tables; sizes are taken as they are."""
+        if not len(real) or not len(holdout):
+            raise InputError("The real table or the holdout has no rows. Both need some.")
+        real, holdout = self.tables(real, holdout)
+        metric = self.distance.metric(real)
+        asked, listed = group_ids(holdout, real, by=self.distance.by)
+        found = closeness(search(holdout, real, metric, workers=workers), np.isin(asked, listed))
+        return Reference(self, real, metric, scores(found, self.percentile))
+
+    def compare(
+        self,
+        real: Table,
+        synthetic: Table,
+        *,
+        holdout: Table | None = None,
+        workers: int = 1,
+        rng: np.random.Generator,
+    ) -> Comparison:
+        """Everything about one release. Without a holdout: the values, and no pass or fail."""
+        for name, table in (("real", real), ("synthetic", synthetic), ("holdout", holdout)):
+            if table is not None and not len(table):
+                raise InputError(f"The {name} table has no rows, so distances to or from it are undefined. Give it rows.")
+        if holdout is None:
+            return _without_holdout(self, *self.tables(real, synthetic), workers)
+        real, synthetic, holdout = self.tables(real, synthetic, holdout)
+        return _with_holdout(self, real, synthetic, holdout, workers, rng)
+
+    def tables(self, *tables: Table) -> list[Table]:
+        """The tables with the chosen bins, quantiles taken from the first."""
+        return list(tables) if self.binning is None else rebinned(tables, self.binning)
+
+    def same_bins(self, synthetic: Table, real: Table) -> Table:
+        """A synthetic table with the bins of a real one that was rebinned before."""
+        from unmask.metrics._rebinning import with_numeric_columns
+
+        return with_numeric_columns(synthetic, real.schema.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Synthetic and holdout rows against real, for one equal-sized subsample."""
+
+    synthetic: Closeness
+    holdout: Closeness
+    to_holdout: np.ndarray
+
+
+def _with_holdout(
+    how: Similarity, real: Table, synthetic: Table, holdout: Table, workers: int, rng: np.random.Generator
+) -> Comparison:
+    metric = how.distance.metric(real)
+    ids_s, ids_r, ids_h = group_ids(synthetic, real, holdout, by=how.distance.by)
+    hits = count_hits(real, synthetic, holdout=holdout, metric=metric, workers=workers, rng=rng)
+    whole = _Sample(
+        closeness(hits.to_real, np.isin(ids_s, ids_r)),
+        closeness(search(holdout, real, metric, workers=workers), np.isin(ids_h, ids_r)),
+        hits.to_holdout,
+    )
+    samples = []
+    size = min(len(real), len(holdout))
+    for rows in _subsamples(max(len(real), len(holdout)), size, how.repeats, rng):
+        if len(real) == len(holdout):
+            samples.append(whole)
+        elif len(real) < len(holdout):
+            part = search(synthetic, holdout.take(rows), metric, neighbours=1, workers=workers)[:, 0]
+            samples.append(_Sample(whole.synthetic, whole.holdout.take(rows), part))
+        else:
+            part_real, listed = real.take(rows), ids_r[rows]
+            near = closeness(search(synthetic, part_real, metric, workers=workers), np.isin(ids_s, listed))
+            held = closeness(search(holdout, part_real, metric, workers=workers), np.isin(ids_h, listed))
+            samples.append(_Sample(near, held, hits.to_holdout))
+    return _assemble(how, samples, whole, hits, size, _notes(real, holdout, len(samples)), rng)
+
+
+def _assemble(
+    how: Similarity,
+    samples: list[_Sample],
+    whole: _Sample,
+    hits: Hits,
+    size: int,
+    notes: tuple[str, ...],
+    rng: np.random.Generator,
+) -> Comparison:
+    verdicts = [
+        Verdict(scores(s.synthetic, how.percentile), scores(s.holdout, how.percentile), how.statistic) for s in samples
+    ]
+    pairs = [(s.synthetic.distance, s.to_holdout) for s in samples]
+    metrics = _compared(how, [s.synthetic for s in samples], [s.holdout for s in samples])
+    return Comparison(
+        **metrics,
+        passes=float(np.mean([verdict.private for verdict in verdicts])),
+        share=holdout_share(pairs, hits, confidence=how.confidence, rng=rng),
+        rows=size,
+        subsamples=len(samples),
+        closeness=whole.synthetic,
+        to_holdout=whole.to_holdout,
+        dcr_curves=curves(samples[0].synthetic.distance, samples[0].to_holdout, samples[0].holdout.distance),
+        nndr_curves=curves(samples[0].synthetic.ratio, None, samples[0].holdout.ratio),
+        warnings=(PROVES_NOTHING, HANGS_ON_SPLIT),
+        notes=notes,
+    )
+
+
+def _without_holdout(how: Similarity, real: Table, synthetic: Table, workers: int) -> Comparison:
+    ids_s, ids_r = group_ids(synthetic, real, by=how.distance.by)
+    found = closeness(
+        search(synthetic, real, how.distance.metric(real), workers=workers), np.isin(ids_s, ids_r)
+    )
+    return Comparison(
+        **_compared(how, [found], None),
+        passes=None,
+        share=None,
+        rows=len(real),
+        subsamples=1,
+        closeness=found,
+        to_holdout=None,
+        dcr_curves=curves(found.distance, None, None),
+        nndr_curves=curves(found.ratio, None, None),
+        warnings=(PROVES_NOTHING,),
+        notes=("There is no holdout, so how close is too close cannot be said. Cut one off before training next time.",),
+    )
+
+
+def _compared(how: Similarity, found: list[Closeness], held: list[Closeness] | None) -> dict[str, Compared]:
+    """The five metrics, each with its estimates, pass rate and warnings."""
+    binned = (DISCRETISED,) if how.distance is Distance.HAMMING else ()
+    level = f"{how.percentile:g} % percentile"
+    plan = (
+        ("ims", "identical", None, "share of identical rows; pass if at most the holdout's", (PROVES_NOTHING, *binned)),
+        ("dcr", "distance", how.percentile, f"{level}; pass if at least the holdout's", (NOT_WORST_CASE, *binned)),
+        ("nndr", "ratio", how.percentile, f"{level}; pass if at least the holdout's", (NOT_WORST_CASE, RATIO, *binned)),
+        ("dcr_mean", "distance", None, "mean; pass if at least the holdout's", (NOT_WORST_CASE, *binned)),
+        ("nndr_mean", "ratio", None, "mean; pass if at least the holdout's", (NOT_WORST_CASE, RATIO, *binned)),
+    )
+
+    def estimate(samples: list[np.ndarray], name: str, percentile: float | None) -> Estimate:
+        if name == "ims":
+            return share_estimate(samples, how.confidence)
+        if percentile is None:
+            return mean_estimate(samples, how.confidence)
+        return percentile_estimate(samples, percentile, how.confidence)
+
+    result = {}
+    for name, field, percentile, direction, warnings in plan:
+        mine = [getattr(part, field) for part in found]
+        values = np.array([getattr(scores(part, how.percentile), name) for part in found])
+        passes = None
+        if held is not None:
+            theirs = np.array([getattr(scores(part, how.percentile), name) for part in held])
+            passes = float(np.mean(values <= theirs if name == "ims" else values >= theirs))
+        result[name] = Compared(
+            name,
+            estimate(mine, name, percentile),
+            None if held is None else estimate([getattr(part, field) for part in held], name, percentile),
+            passes,
+            (float(np.quantile(values, 0.05)), float(np.quantile(values, 0.95))),
+            direction,
+            warnings,
+        )
+    return result
+
+
+def _subsamples(total: int, size: int, repeats: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """`repeats` draws of `size` rows out of `total`, disjoint for as long as rows last; one draw of all if they are equal."""
+    if total == size:
+        return [np.arange(total)]
+    draws: list[np.ndarray] = []
+    while len(draws) < repeats:
+        order = rng.permutation(total)
+        draws += [np.sort(order[low : low + size]) for low in range(0, total - size + 1, size)]
+    return draws[:repeats]
+
+
+def _notes(real: Table, holdout: Table, samples: int) -> tuple[str, ...]:
+    notes = []
+    if samples > 1:
+        larger = "real table" if len(real) > len(holdout) else "holdout"
+        notes.append(
+            f"Real has {len(real):,} rows and holdout {len(holdout):,}: the {larger} was subsampled to "
+            f"{min(len(real), len(holdout)):,} rows {samples} times."
+        )
+    if min(len(real), len(holdout)) < 2:
+        notes.append("One row has no second neighbour: its NNDR is 1 by definition.")
+    if real.persons is not None and len(np.unique(real.persons)) < len(real):
+        notes.append("Several rows belong to one person. Distances and their tests count rows, not persons.")
+    return tuple(notes)
+
+
+def _choice(kind: type[StrEnum], name: str) -> StrEnum:
+    if name not in list(kind):
+        raise ParameterError(f"'{name}' is no {kind.__name__.lower()}; choose one of {', '.join(kind)}.")
+    return kind(name)
