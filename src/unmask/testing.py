@@ -554,9 +554,9 @@ def _pool(attack: Any, scene: Scene, where: str) -> Pool:
             len(shapes) == 1 and rows[0].shape[:-1] == per_target,
             f"{where}: features '{feature.key}' of shapes {shapes}; one shape for all releases: F, or targets x F",
         )
+        _require(np.isfinite(rows).all(), f"{where}: features '{feature.key}' that are not finite")
         again = feature.compute(scene.releases[0], scene.targets)
         _require(np.array_equal(rows[0], again), f"{where}: features '{feature.key}' differ the second time")
-        _require(np.isfinite(rows).all(), f"{where}: features '{feature.key}' that are not finite")
         arrays[feature.key] = np.array(rows, dtype=np.float64)
     rng = np.random.default_rng(5)
     members = rng.random((RELEASES, len(scene.targets))) < 0.5

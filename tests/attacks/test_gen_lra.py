@@ -37,11 +37,16 @@ def test_reference_is_cut_to_size_and_prepared_once(rng):
     assert prepared.score(view_of(crowd(30, seed=2)), targets, None, rng).shape == (3,)
 
 
+def test_published_outsider_is_always_seen():
+    """Nobody else's row is explained by the outsider, its own row by nobody else."""
+    scores, members = play("gen-lra", generators.get("raw"), outsider(), 60)
+    assert scores[members].min() > 0 > scores[~members].max()
+
+
 def test_copied_outsider_is_seen():
-    scores, members = play("gen-lra", generators.get("copycat", p=0.9), outsider(), 200, synthetic_rows=150)
-    low, high = auc(scores[members], scores[~members], confidence=0.999).interval
-    assert high >= 0.9
-    assert low >= 0.75
+    """Weaker than the closest record: uniform rows that happen to lie beyond the reference speak for the outsider too."""
+    scores, members = play("gen-lra", generators.get("copycat", p=0.9), outsider(), 200)
+    assert auc(scores[members], scores[~members], confidence=0.999).interval[0] > 0.55
 
 
 def test_nothing_to_see_when_nothing_leaks():

@@ -18,8 +18,10 @@ from unmask.threats.knowledge import Access, Goal
 from unmask.threats.view import View
 
 NUMBERS = Schema(
-    tuple(Column(f"x{place}", Kind.CONTINUOUS, lower=-1000, upper=1000) for place in range(4))
-    + (Column("y", Kind.CONTINUOUS, lower=-1e6, upper=1e6),)
+    (
+        *(Column(f"x{place}", Kind.CONTINUOUS, lower=-1000, upper=1000) for place in range(4)),
+        Column("y", Kind.CONTINUOUS, lower=-1e6, upper=1e6),
+    )
 )
 MIXED = Schema(
     (

@@ -93,6 +93,8 @@ def test_a_copier_is_caught_as_often_as_it_copies(p):
     assert not linked[~members].any()
     low, high = binom.ppf([0.0005, 0.9995], members.sum(), p)
     assert low <= caught <= high
+    area = auc(scores[members], scores[~members], confidence=0.999).interval
+    assert area[0] <= (1 + p) / 2 <= area[1]
 
 
 def test_a_sanitiser_that_drops_the_target_protects_them():
@@ -138,10 +140,7 @@ def test_the_secret_of_a_member_is_read_off_a_raw_release(secret):
     """Those who are not in it are at chance or at what holds for everyone."""
     game = Game(goal=Goal.ATTRIBUTE, secret=secret, rows=200, secret_values=SecretValues.UNIFORM)
     members, secrets, scores = play(generators.get("raw"), game, 60)
-    if secret == "charge":
-        right = np.abs(scores[..., 0] - secrets) < 1e-9
-    else:
-        right = scores.argmax(axis=-1) == secrets
+    right = np.abs(scores[..., 0] - secrets) < 1e-9 if secret == "charge" else scores.argmax(axis=-1) == secrets
     assert right[members].mean() > 0.97  # unique by sex, region, age, charge and day, or nearly so without the charge
     chance = 0.25 if secret == "illness" else 0.0
     assert right[~members].sum() <= binom.ppf(0.9995, (~members).sum(), chance)

@@ -181,7 +181,7 @@ def test_parameters_are_checked():
     for wrong in ({"model": "oracle"}, {"trees": 0}, {"neighbours": 65}, {"trees": True}):
         with pytest.raises(ParameterError):
             SyntheticPredictor(**wrong)
+    table = people(10)
+    view = View(frozenset({Access.SYNTHETIC}), synthetic=table)
     with pytest.raises(ParameterError, match="--goal attribute"):
-        table = people(10)
-        view = View(frozenset({Access.SYNTHETIC}), synthetic=table)
         SyntheticPredictor().score(view, table, None, np.random.default_rng(0))

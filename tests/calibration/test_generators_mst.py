@@ -58,7 +58,7 @@ def test_the_measurements_give_away_exactly_two_thirds_of_the_budget(rng):
     """d and d-1 Gaussians of sd sigma sqrt(d), sigma sqrt(d-1): the best test separates by sqrt(2)/sigma, both sides."""
     generator = MST(epsilon=4.0, delta=1e-6)
     without, with_target = neighbours()
-    runs = 4000
+    runs = 2500
     out, inside = (scores(generator, table, without, runs, rng) for table in (without, with_target))
     spread = math.sqrt((out.var(ddof=1) + inside.var(ddof=1)) / 2)
     separation = (inside.mean() - out.mean()) / spread

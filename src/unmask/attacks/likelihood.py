@@ -21,10 +21,11 @@ class Likelihood:
     """Log-likelihood of the target under the fitted model.
 
     Fitting raises the likelihood of the rows it saw, most of all that of rare values, and a white-box attacker reads it off
-    without the noise of sampling: higher = more likely a member. `relative` subtracts the log-likelihood under independent columns
-    with the reference people's frequencies (one imaginary row spread evenly), a constant per target that makes scores
-    of common and of odd people comparable. Attribute: the log-likelihood with every value of the secret filled in; `relative`
-    subtracts nothing there, since the prior of the secret belongs to the answer.
+    without the noise of sampling: higher = more likely a member. `relative` subtracts the log-likelihood under independent
+    columns with the reference people's frequencies (one imaginary row spread evenly), a constant per target that makes scores
+    of common and of odd people comparable. Attribute: the log-likelihood with every value of the secret filled in (numbers:
+    every bin, whose likelihood is taken for its probability); `relative` subtracts nothing there, since the prior of the
+    secret belongs to the answer.
 
     Rows that the model calls impossible, or less likely than that, get `floor`.
     """

@@ -59,8 +59,7 @@ class RecordLinkage:
         people = coarsening.apply(targets)
         linked = matching_rows(people, release, known_positions(release, secret))
         if secret is None:
-            reference = coarsening.apply(view.reference) if Access.REFERENCE in view.allowed else None
-            return _membership(people, release, linked, reference)
+            return _membership(view, people, linked, coarsening)
         if secret.levels:
             return _levels(release, people, linked, secret, self._predictor, rng)
         return _numbers(release, people, linked, secret, self._predictor, rng)
@@ -74,7 +73,7 @@ def matching_rows(people: Table, release: Table, positions: list[int]) -> list[n
     place = {position: i for i, position in enumerate(release.schema.numeric)}
     found = []
     for person in range(len(people)):
-        rows = np.arange(len(release))
+        rows: np.ndarray | slice = slice(None)  # all, until the first column has narrowed them down
         for position in positions:
             if position in place:
                 number, numbers = people.numbers[person, place[position]], release.numbers[rows, place[position]]
@@ -83,26 +82,34 @@ def matching_rows(people: Table, release: Table, positions: list[int]) -> list[n
                 code = people.codes[person, position]
                 listed = code != release.schema.columns[position].unlisted_code
                 equal = (release.codes[rows, position] == code) & listed
-            rows = rows[equal]
+            rows = np.flatnonzero(equal) if isinstance(rows, slice) else rows[equal]
             if len(rows) == 0:
                 break
-        found.append(rows)
+        found.append(np.arange(len(release)) if isinstance(rows, slice) else rows)
     return found
 
 
-def _membership(people: Table, release: Table, linked: list[np.ndarray], reference: Table | None) -> np.ndarray:
+def _membership(view: View, people: Table, linked: list[np.ndarray], coarsening: Coarsening) -> np.ndarray:
+    release = view.synthetic
     counts = np.array([len(rows) for rows in linked], dtype=np.float64)
-    if reference is None:
-        others = np.maximum(counts - 1, 0)
-    else:
-        twins = matching_rows(people, reference, known_positions(release, None))
-        others = (np.array([len(rows) for rows in twins]) + 0.5) * len(release) / (len(reference) + 1)
-    scores = 1 + counts / np.maximum(counts + others, 1)
-    absent = counts == 0
-    scores[absent] = 0.0
-    if absent.any() and len(release):
-        scores[absent] = 1 - nearest(people.take(absent), release, metric=Gower()).distances[:, 0]
+    found = counts > 0
+    scores = np.zeros(len(people))
+    if found.any():
+        matches = counts[found]
+        scores[found] = 1 + matches / (matches + _expected(view, people.take(found), matches, coarsening))
+    if not found.all() and len(release):
+        scores[~found] = 1 - nearest(people.take(~found), release, metric=Gower()).distances[:, 0]
     return scores
+
+
+def _expected(view: View, people: Table, matches: np.ndarray, coarsening: Coarsening) -> np.ndarray:
+    """How many rows of the release would match these people anyway, were they not in the real table."""
+    if Access.REFERENCE not in view.allowed:
+        return matches - 1
+    reference = coarsening.apply(view.reference)
+    twins = matching_rows(people, reference, known_positions(people, None))
+    share = (np.array([len(rows) for rows in twins]) + 0.5) / (len(reference) + 1)
+    return np.asarray(share * len(view.synthetic))
 
 
 def _levels(

@@ -35,8 +35,12 @@ class HoldoutShare:
     closer: float  # share of synthetic rows closer to the real table
     tied: float
     farther: float
-    p_value: float  # chance of as many hits or more if nothing leaks: exact, one-sided (randomised draw of the real rows)
-    p_value_farther: float  # the same for as few hits or fewer: small means that the holdout itself is close to the synthetic
+    p_value: (
+        float  # chance of as many hits or more if nothing leaks: exact, one-sided (randomised draw of the real rows)
+    )
+    p_value_farther: (
+        float  # the same for as few hits or fewer: small means that the holdout itself is close to the synthetic
+    )
     p_binomial: float  # customary: untied rows as independent coins, one-sided; alarms too often
     hits_real: np.ndarray  # for each real row, how many synthetic rows are closest to it
     hits_holdout: np.ndarray
@@ -91,7 +95,9 @@ def holdout_share(
     value = float(np.median(values))
     effective = rows / hits.inflation
     low, high = wilson_limits(value * effective, effective, confidence=confidence)
-    method = "Wilson on the effective number of rows" + (f", median of {len(pairs)} subsamples" if len(pairs) > 1 else "")
+    method = "Wilson on the effective number of rows" + (
+        f", median of {len(pairs)} subsamples" if len(pairs) > 1 else ""
+    )
     interval = (min(float(low), value), max(float(high), value))
     above, below = exchange_p_values(hits.real, hits.holdout, rng)
     closer, tied, farther = (float(np.median(parts[:, column])) for column in range(3))

@@ -270,8 +270,8 @@ def _notes(real: Matches, holdout: Matches | None, synthetic: Table) -> tuple[st
             "CAP and TCAP average over matched records only, which are other people in real and holdout; "
             "0-CAP, DCAP, DiSCO and GCAP average over all."
         )
-    if synthetic.unlisted_rows:
+    if unlisted := synthetic.unlisted_rows:
         notes.append(
-            f"{synthetic.unlisted_rows:,} synthetic rows hold values that the schema does not list; they match nothing."
+            f"{unlisted:,} synthetic rows hold values outside the schema; an unlisted category matches nothing."
         )
     return tuple(notes)

@@ -23,44 +23,27 @@ from enum import StrEnum
 import numpy as np
 
 from unmask.errors import InputError, ParameterError
-from unmask.metrics._closeness import (
-    Closeness,
-    Curves,
-    Scores,
-    closeness,
-    curves,
-    mean_estimate,
-    percentile_estimate,
-    scores,
-    search,
-    share_estimate,
+from unmask.metrics._closeness import Closeness, Curves, Scores, closeness, curves, scores, search
+from unmask.metrics._comparison import (
+    HANGS_ON_SPLIT,
+    PROVES_NOTHING,
+    Compared,
+    Comparison,
+    Statistic,
+    Verdict,
+    compared,
 )
 from unmask.metrics._holdout_share import Hits, HoldoutShare, count_hits, holdout_share
-from unmask.metrics._rebinning import Binning, Quantile, Uniform, rebinned
-from unmask.stats import Estimate
+from unmask.metrics._minimal_distance import MinimalDistance, minimal_distance
+from unmask.metrics._rebinning import Binning, Quantile, Uniform, rebinned, with_numeric_columns
 from unmask.tables.distance import Euclid, Gower, Hamming, Metric
 from unmask.tables.matching import By, group_ids
 from unmask.tables.table import Table
 
 __all__ = [
-    "Compared", "Comparison", "Curves", "Distance", "HoldoutShare", "Quantile", "Reference", "Scores", "Similarity", "Statistic",
-    "Uniform", "Verdict",
+    "Compared", "Comparison", "Curves", "Distance", "HoldoutShare", "MinimalDistance", "Quantile", "Reference", "Scores",
+    "Similarity", "Statistic", "Uniform", "Verdict", "minimal_distance",
 ]  # fmt: skip
-
-PROVES_NOTHING = (
-    "Passing proves nothing: publishing the whole holdout passes, and an audit that finds no leak has not shown that there is none."
-)
-HANGS_ON_SPLIT = (
-    "The verdict hangs on the split: fresh rows from the true distribution, which cannot leak, pass all three tests about 4 "
-    "times in 10, and between 0 and 10 times in 10 depending on the split."
-)
-NOT_WORST_CASE = (
-    "A percentile or a mean describes the table, not its worst case: copies of every outlier pass among enough ordinary rows."
-)
-DISCRETISED = (
-    "Numbers are compared by bin, which overstates privacy: fresh rows that fail with exact numbers pass with any number of bins."
-)
-RATIO = "A row that equals two real rows has the ratio 0/0, counted as 1: NNDR does not see copies of repeated rows."
 
 
 class Distance(StrEnum):
@@ -69,6 +52,13 @@ class Distance(StrEnum):
     HAMMING = "hamming"
     EUCLID = "euclid"
     GOWER = "gower"
+
+    @classmethod
+    def named(cls, name: str) -> Distance:
+        """The distance of this name, with an error that lists them."""
+        if name not in list(cls):
+            raise ParameterError(f"'{name}' is no distance; choose one of {', '.join(cls)}.")
+        return cls(name)
 
     def metric(self, real: Table) -> Metric:
         """The metric; Euclid takes its scale from the real table."""
@@ -80,46 +70,6 @@ class Distance(StrEnum):
     def by(self) -> By:
         """What identical rows must share: the bins for Hamming, else the numbers."""
         return By.CODES if self is Distance.HAMMING else By.VALUES
-
-
-class Statistic(StrEnum):
-    """What summarises distances and ratios in the pass/fail tests."""
-
-    PERCENTILE = "percentile"
-    MEAN = "mean"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Scores of one synthetic table beside those of the holdout, and which tests pass."""
-
-    synthetic: Scores
-    holdout: Scores
-    statistic: Statistic = Statistic.PERCENTILE
-
-    @property
-    def ims(self) -> bool:
-        """Whether no larger share of synthetic rows than of holdout rows is identical to a real row."""
-        return self.synthetic.ims <= self.holdout.ims
-
-    @property
-    def dcr(self) -> bool:
-        """Whether synthetic rows are at least as far from the real table as holdout rows."""
-        return self._at_least("dcr")
-
-    @property
-    def nndr(self) -> bool:
-        """Whether the ratio of synthetic rows is at least that of holdout rows."""
-        return self._at_least("nndr")
-
-    @property
-    def private(self) -> bool:
-        """Whether all three pass, which the industry calls private."""
-        return self.ims and self.dcr and self.nndr
-
-    def _at_least(self, name: str) -> bool:
-        name += "_mean" if self.statistic is Statistic.MEAN else ""
-        return bool(getattr(self.synthetic, name) >= getattr(self.holdout, name))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,50 +93,6 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """One metric of the synthetic rows and of the holdout rows, both against the real table."""
-
-    name: str
-    synthetic: Estimate
-    holdout: Estimate | None
-    passes: float | None  # share of the subsamples in which the test passes
-    spread: tuple[float, float]  # 5 % to 95 % of the synthetic value over the subsamples
-    direction: str
-    warnings: tuple[str, ...]
-
-    @property
-    def passed(self) -> bool | None:
-        """Whether the test passes in most subsamples; None without a holdout."""
-        return None if self.passes is None else self.passes > 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """IMS, DCR and NNDR of a release, the holdout share, and distances for charts."""
-
-    ims: Compared
-    dcr: Compared
-    nndr: Compared
-    dcr_mean: Compared
-    nndr_mean: Compared
-    passes: float | None  # share of the subsamples in which the three chosen tests pass
-    share: HoldoutShare | None
-    rows: int  # rows of real and of holdout in each subsample
-    subsamples: int
-    closeness: Closeness  # of each synthetic row to the whole real table
-    to_holdout: np.ndarray | None  # distance of each synthetic row to the whole holdout
-    dcr_curves: Curves
-    nndr_curves: Curves
-    warnings: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def private(self) -> bool | None:
-        """Whether all three tests pass in most subsamples, which the industry calls private; None without a holdout."""
-        return None if self.passes is None else self.passes > 0.5
-
-
-@dataclass(frozen=True)
 class Similarity:
     """What is compared and how.
 
@@ -202,8 +108,10 @@ class Similarity:
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "distance", _choice(Distance, self.distance))
-        object.__setattr__(self, "statistic", _choice(Statistic, self.statistic))
+        object.__setattr__(self, "distance", Distance.named(self.distance))
+        if self.statistic not in list(Statistic):
+            raise ParameterError(f"'{self.statistic}' is no statistic; choose one of {', '.join(Statistic)}.")
+        object.__setattr__(self, "statistic", Statistic(self.statistic))
         if not 0 <= self.percentile <= 100:
             raise ParameterError(f"percentile is {self.percentile}; use 0 to 100.")
         if self.repeats < 1:
@@ -231,9 +139,12 @@ class Similarity:
         """Everything about one release. Without a holdout: the values, and no pass or fail."""
         for name, table in (("real", real), ("synthetic", synthetic), ("holdout", holdout)):
             if table is not None and not len(table):
-                raise InputError(f"The {name} table has no rows, so distances to or from it are undefined. Give it rows.")
+                raise InputError(
+                    f"The {name} table has no rows, so distances to or from it are undefined. Give it rows."
+                )
         if holdout is None:
-            return _without_holdout(self, *self.tables(real, synthetic), workers)
+            real, synthetic = self.tables(real, synthetic)
+            return _without_holdout(self, real, synthetic, workers)
         real, synthetic, holdout = self.tables(real, synthetic, holdout)
         return _with_holdout(self, real, synthetic, holdout, workers, rng)
 
@@ -241,10 +152,13 @@ class Similarity:
         """The tables with the chosen bins, quantiles taken from the first."""
         return list(tables) if self.binning is None else rebinned(tables, self.binning)
 
+    def compared(self, found: list[Closeness], held: list[Closeness] | None) -> dict[str, Compared]:
+        """The five metrics over the subsamples."""
+        binned = self.distance is Distance.HAMMING
+        return compared(found, held, percentile=self.percentile, binned=binned, confidence=self.confidence)
+
     def same_bins(self, synthetic: Table, real: Table) -> Table:
         """A synthetic table with the bins of a real one that was rebinned before."""
-        from unmask.metrics._rebinning import with_numeric_columns
-
         return with_numeric_columns(synthetic, real.schema.columns)
 
 
@@ -297,7 +211,7 @@ def _assemble(
         Verdict(scores(s.synthetic, how.percentile), scores(s.holdout, how.percentile), how.statistic) for s in samples
     ]
     pairs = [(s.synthetic.distance, s.to_holdout) for s in samples]
-    metrics = _compared(how, [s.synthetic for s in samples], [s.holdout for s in samples])
+    metrics = how.compared([s.synthetic for s in samples], [s.holdout for s in samples])
     return Comparison(
         **metrics,
         passes=float(np.mean([verdict.private for verdict in verdicts])),
@@ -315,11 +229,9 @@ def _assemble(
 
 def _without_holdout(how: Similarity, real: Table, synthetic: Table, workers: int) -> Comparison:
     ids_s, ids_r = group_ids(synthetic, real, by=how.distance.by)
-    found = closeness(
-        search(synthetic, real, how.distance.metric(real), workers=workers), np.isin(ids_s, ids_r)
-    )
+    found = closeness(search(synthetic, real, how.distance.metric(real), workers=workers), np.isin(ids_s, ids_r))
     return Comparison(
-        **_compared(how, [found], None),
+        **how.compared([found], None),
         passes=None,
         share=None,
         rows=len(real),
@@ -329,47 +241,10 @@ def _without_holdout(how: Similarity, real: Table, synthetic: Table, workers: in
         dcr_curves=curves(found.distance, None, None),
         nndr_curves=curves(found.ratio, None, None),
         warnings=(PROVES_NOTHING,),
-        notes=("There is no holdout, so how close is too close cannot be said. Cut one off before training next time.",),
+        notes=(
+            "There is no holdout, so how close is too close cannot be said. Cut one off before training next time.",
+        ),
     )
-
-
-def _compared(how: Similarity, found: list[Closeness], held: list[Closeness] | None) -> dict[str, Compared]:
-    """The five metrics, each with its estimates, pass rate and warnings."""
-    binned = (DISCRETISED,) if how.distance is Distance.HAMMING else ()
-    level = f"{how.percentile:g} % percentile"
-    plan = (
-        ("ims", "identical", None, "share of identical rows; pass if at most the holdout's", (PROVES_NOTHING, *binned)),
-        ("dcr", "distance", how.percentile, f"{level}; pass if at least the holdout's", (NOT_WORST_CASE, *binned)),
-        ("nndr", "ratio", how.percentile, f"{level}; pass if at least the holdout's", (NOT_WORST_CASE, RATIO, *binned)),
-        ("dcr_mean", "distance", None, "mean; pass if at least the holdout's", (NOT_WORST_CASE, *binned)),
-        ("nndr_mean", "ratio", None, "mean; pass if at least the holdout's", (NOT_WORST_CASE, RATIO, *binned)),
-    )
-
-    def estimate(samples: list[np.ndarray], name: str, percentile: float | None) -> Estimate:
-        if name == "ims":
-            return share_estimate(samples, how.confidence)
-        if percentile is None:
-            return mean_estimate(samples, how.confidence)
-        return percentile_estimate(samples, percentile, how.confidence)
-
-    result = {}
-    for name, field, percentile, direction, warnings in plan:
-        mine = [getattr(part, field) for part in found]
-        values = np.array([getattr(scores(part, how.percentile), name) for part in found])
-        passes = None
-        if held is not None:
-            theirs = np.array([getattr(scores(part, how.percentile), name) for part in held])
-            passes = float(np.mean(values <= theirs if name == "ims" else values >= theirs))
-        result[name] = Compared(
-            name,
-            estimate(mine, name, percentile),
-            None if held is None else estimate([getattr(part, field) for part in held], name, percentile),
-            passes,
-            (float(np.quantile(values, 0.05)), float(np.quantile(values, 0.95))),
-            direction,
-            warnings,
-        )
-    return result
 
 
 def _subsamples(total: int, size: int, repeats: int, rng: np.random.Generator) -> list[np.ndarray]:
@@ -396,9 +271,3 @@ def _notes(real: Table, holdout: Table, samples: int) -> tuple[str, ...]:
     if real.persons is not None and len(np.unique(real.persons)) < len(real):
         notes.append("Several rows belong to one person. Distances and their tests count rows, not persons.")
     return tuple(notes)
-
-
-def _choice(kind: type[StrEnum], name: str) -> StrEnum:
-    if name not in list(kind):
-        raise ParameterError(f"'{name}' is no {kind.__name__.lower()}; choose one of {', '.join(kind)}.")
-    return kind(name)

@@ -49,7 +49,7 @@ def _run_parallel(
     line, finished = list(reversed(waiting)), 0
     while line:
         executor = get_reusable_executor(
-            workers, timeout=300, initializer=_start_worker, initargs=(setting,), env=ONE_THREAD, reuse=False
+            workers, timeout=20, initializer=_start_worker, initargs=(setting,), env=ONE_THREAD, reuse=False
         )
         running: dict[Any, Task] = {}
         try:

@@ -14,10 +14,13 @@ from unmask.stats.results import Assumption, Estimate
 
 def midranks(values: FloatArray) -> FloatArray:
     """Ranks 1..n, tied values sharing the mean of their ranks."""
-    order = np.sort(values)
-    first = np.searchsorted(order, values, side="left")
-    last = np.searchsorted(order, values, side="right")
-    return (first + last + 1) / 2
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))  # where each block of ties begins
+    size = np.diff(np.append(first, values.size))
+    ranks = np.empty(values.size)
+    ranks[order] = np.repeat(first + (size + 1) / 2, size)
+    return ranks
 
 
 def placements(scores_in: FloatArray, scores_out: FloatArray) -> tuple[FloatArray, FloatArray]:

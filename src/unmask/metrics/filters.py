@@ -1,0 +1,129 @@
+"""Filters that the industry applies to synthetic rows, and why they do not help (ganev2023, section 2 and appendix E).
+
+    similarity   drops rows identical to a real row, or closer than a radius
+    outlier      drops rows that lie where real rows are rare
+
+Both return the cleaned table and the numbers of the dropped rows. Neither makes a release private: see their warnings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+
+from unmask.errors import InputError, ParameterError
+from unmask.metrics.similarity import Distance
+from unmask.tables.distance import nearest
+from unmask.tables.matching import count_matches
+from unmask.tables.schema import quoted
+from unmask.tables.table import Table
+
+HOLES = (
+    "Filtering leaves holes around exactly the real rows it protects: whoever sees enough filtered rows reads them off, "
+    "outliers first, since nothing else is missing there (ganev2023, counter-example 5)."
+)
+FLIPS = (
+    "Removing outliers does not make the rest private: it flips the similarity tests both ways, from fail to pass and from "
+    "pass to fail (ganev2023, counter-example 4)."
+)
+LOOKED = (
+    "The filter looked at the real table, so a differential-privacy claim of the generator does not cover its output."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Cleaned:
+    """What a filter left, and what it took."""
+
+    table: Table
+    dropped: np.ndarray  # row numbers in the synthetic table, rising
+    threshold: float  # distance below (similarity) or above (outlier) which a row was dropped
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SimilarityFilter:
+    """Drop synthetic rows identical to a real row, or at most `radius` away from one.
+
+    The unit of the radius is that of the distance: columns for hamming, standard deviations for euclid, a share of the
+    public range for gower. Radius 0 drops identical rows only.
+    """
+
+    name: ClassVar[str] = "similarity"
+
+    radius: float = 0.0
+    distance: Distance = Distance.GOWER
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "distance", Distance.named(self.distance))
+        if not self.radius >= 0:
+            raise ParameterError(f"radius is {self.radius}; use 0 (identical rows only) or more.")
+
+    def clean(self, real: Table, synthetic: Table, *, workers: int = 1) -> Cleaned:
+        """The rows that are not too close."""
+        if not len(real):
+            raise InputError("The real table has no rows, so no synthetic row can be close to one. Give it rows.")
+        close = count_matches(synthetic, real, by=self.distance.by) > 0
+        if self.radius > 0 and len(synthetic):
+            metric = self.distance.metric(real)
+            close |= nearest(synthetic, real, metric=metric, workers=workers).distances[:, 0] <= self.radius
+        return _cleaned(synthetic, close, self.radius, (HOLES, LOOKED))
+
+
+@dataclass(frozen=True)
+class OutlierFilter:
+    """Drop synthetic rows that are lonelier among real rows than all but a `share` of the real rows are.
+
+    Loneliness is the mean distance to the nearest `neighbours` real rows, the row itself not counted among real ones.
+    """
+
+    name: ClassVar[str] = "outlier"
+
+    share: float = 0.1
+    neighbours: int = 5
+    distance: Distance = Distance.GOWER
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "distance", Distance.named(self.distance))
+        if not 0 < self.share < 1:
+            raise ParameterError(f"share is {self.share}; use a share between 0 and 1, such as 0.1.")
+        if not 1 <= self.neighbours <= 64:
+            raise ParameterError(f"neighbours is {self.neighbours}; use 1 to 64.")
+
+    def clean(self, real: Table, synthetic: Table, *, workers: int = 1) -> Cleaned:
+        """The rows that are no outliers with respect to the real table."""
+        if len(real) < 2:
+            raise InputError(
+                f"The real table has {len(real)} row(s); who is an outlier takes at least two. Give it rows."
+            )
+        k, metric = min(self.neighbours, len(real) - 1), self.distance.metric(real)
+        usual = nearest(real, real, k=k, metric=metric, exclude_same_row=True, workers=workers).distances.mean(axis=1)
+        limit = float(np.quantile(usual, 1 - self.share))
+        found = nearest(synthetic, real, k=k, metric=metric, workers=workers).distances.mean(axis=1)
+        return _cleaned(synthetic, found > limit, limit, (FLIPS, LOOKED))
+
+
+Filter = SimilarityFilter | OutlierFilter
+FILTERS: tuple[type[SimilarityFilter] | type[OutlierFilter], ...] = (SimilarityFilter, OutlierFilter)
+
+
+def get(name: str, **parameters: object) -> Filter:
+    """The filter of this name: `get("similarity", radius=0.01)`."""
+    for kind in FILTERS:
+        if kind.name == name:
+            known = [field.name for field in fields(kind)]
+            if unknown := [key for key in parameters if key not in known]:
+                raise ParameterError(f"The filter '{name}' has no {quoted(unknown)}; it has {quoted(known)}.")
+            return kind(**parameters)  # type: ignore[arg-type]
+    raise ParameterError(f"There is no filter '{name}'; choose one of {quoted(kind.name for kind in FILTERS)}.")
+
+
+def _cleaned(synthetic: Table, drop: np.ndarray, threshold: float, warnings: tuple[str, ...]) -> Cleaned:
+    dropped = np.flatnonzero(drop)
+    notes = [f"{len(dropped):,} of {len(synthetic):,} synthetic rows were dropped."]
+    if len(dropped) == len(synthetic) > 0:
+        notes.append("Nothing is left: the filter is too strict for this table, or the table holds nothing but copies.")
+    return Cleaned(synthetic.take(~drop), dropped, threshold, warnings, tuple(notes))

@@ -1,0 +1,189 @@
+"""Multiple rank-based record linkage: the attacker who knows the real table looks for each person in every release (ruiz2018).
+
+Record i is linked to the release rows whose ranks differ least from its own, by the sum, the largest, the smallest or the
+Euclidean length of the rank differences over the columns; all rows that tie are linked. Ranks are mid-ranks, which say nothing
+about the position of a row (ranks in order of appearance hand the attacker the row number wherever values tie); since all ties
+count, the order of rows has no influence at all. Where sizes differ, the ranks of the release are scaled to the number of
+records; the paper resamples rows instead, which is the same for equal sizes and wastes or repeats rows otherwise.
+
+*Correct links* have a meaning only where release rows stem from known real rows: sanitised, perturbed, partially synthetic. A
+record scores the share of its links that are right: 1 for a unique correct link, 1/ties if its row is one of the ties. A release
+equal to the real table scores 1 for every unique record. If the release does not depend on who is who, every assignment of its
+rows to people is equally likely; each record's links weigh 1 in total, so the *expected number of correct links is exactly 1*,
+whatever the tables and the criterion, and about Poisson(1) where no row attracts many links. The p-value is from that test.
+
+Cost: records x release rows x columns per release (and per left-out attribute); memory is bounded (64 MB of ties at a time).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unmask.errors import InputError, ParameterError
+from unmask.metrics._shares import mean_of_shares
+from unmask.stats.results import Estimate
+from unmask.tables.distance import Criterion, Ranks, Tied, all_nearest
+from unmask.tables.matching import shared_columns
+from unmask.tables.ranks import ranks
+from unmask.tables.table import Table
+from unmask.tables.units import units
+
+MOST_TIES = 8_000_000  # 64 MB of row numbers at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Links of the real records into one row-aligned release."""
+
+    correct: np.ndarray  # per real record: the share of its links that are right
+    ties: np.ndarray  # per real record: how many rows it is linked to
+    deviation: float  # of the total of `correct` over random assignments of rows to people; its mean is exactly 1
+    p_value: float  # chance of as many correct links, or more, over such assignments (exact level, one-sided)
+    rate: Estimate  # mean of `correct`
+
+
+@dataclass(frozen=True, eq=False)
+class RankLinkage:
+    """Correct links into M row-aligned releases, and how they grow with the number of releases."""
+
+    criterion: Criterion
+    releases: tuple[Links, ...]
+    at_least_once: tuple[
+        Estimate, ...
+    ]  # after 1, 2, ... M releases: chance that a random pick among the ties hits once
+    notes: tuple[str, ...]
+
+
+def rank_linkage(
+    real: Table,
+    releases: Sequence[Table],
+    *,
+    origins: Sequence[np.ndarray] | None = None,
+    criterion: Criterion = Criterion.SUM,
+    columns: Sequence[str] | None = None,
+    permutations: int = 999,
+    confidence: float = 0.95,
+    workers: int = 1,
+    rng: np.random.Generator,
+) -> RankLinkage:
+    """How often real records are linked to their own rows in row-aligned releases.
+
+    `origins` holds, for each release, the real row behind each of its rows; None = row i stems from row i. Only for releases
+    that have such rows: for fully synthetic tables use `attribute_scenario`.
+    """
+    known = _origins(real, releases, origins)
+    found = tuple(
+        _links(real, release, origin, criterion, columns, permutations, confidence, workers, rng)
+        for release, origin in zip(releases, known, strict=True)
+    )
+    missed = np.cumprod([1 - links.correct for links in found], axis=0)
+    persons = None if real.persons is None else units(real).of_row
+    return RankLinkage(
+        criterion,
+        found,
+        tuple(mean_of_shares(1 - row, persons, confidence=confidence) for row in missed),
+        (
+            "Correct links are counted row by row: they mean something only if each release row stems from one real row.",
+        ),
+    )
+
+
+def links(
+    records: Table,
+    release: Table,
+    *,
+    criterion: Criterion = Criterion.SUM,
+    columns: Sequence[str] | None = None,
+    only: np.ndarray | None = None,
+    workers: int = 1,
+) -> Iterator[Tied]:
+    """All linked release rows of each record (or of `only` these), some at a time: memory is bounded however many tie."""
+    own, other = common_ranks(records, release, columns)
+    own = own if only is None else own[only]
+    size = max(1, min(4096, MOST_TIES // len(other)))
+    for low in range(0, len(own), size):
+        yield all_nearest(own[low : low + size], other, metric=Ranks(criterion), workers=workers)
+
+
+def common_ranks(records: Table, release: Table, columns: Sequence[str] | None) -> tuple[np.ndarray, np.ndarray]:
+    """Mid-ranks of both tables, each in its own, on the scale of the records: 1 to their number."""
+    if len(records) == 0 or len(release) == 0:
+        raise InputError(
+            f"Ranks of {len(records):,} records and {len(release):,} release rows cannot be compared. "
+            "Give each table at least one row."
+        )
+    names = [column.name for column in shared_columns([records, release], columns)]
+    own, other = ranks(records.select(names)), ranks(release.select(names))
+    return own, other if len(own) == len(other) else (other - 0.5) * (len(own) / len(other)) + 0.5
+
+
+def _links(
+    real: Table,
+    release: Table,
+    origin: np.ndarray,
+    criterion: Criterion,
+    columns: Sequence[str] | None,
+    permutations: int,
+    confidence: float,
+    workers: int,
+    rng: np.random.Generator,
+) -> Links:
+    own, other = common_ranks(real, release, columns)
+    parts = [
+        (tied.distances, tied.counts)
+        for tied in links(real, release, criterion=criterion, columns=columns, workers=workers)
+    ]
+    least, ties = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+    def correct(of_row: np.ndarray) -> np.ndarray:
+        """The share of right links of each record, if row l of the release stems from record of_row[l]."""
+        hit = (difference(own[of_row], other, criterion) == least[of_row]) / ties[of_row]
+        return np.bincount(of_row, weights=hit, minlength=len(real)).clip(max=1.0)
+
+    found = correct(origin)
+    totals = np.array([correct(rng.permutation(len(real))[origin]).sum() for _ in range(permutations)])
+    as_many = int((totals >= found.sum() - 1e-9).sum())
+    return Links(
+        found,
+        ties,
+        float(totals.std()) if permutations else float("nan"),
+        (1 + as_many) / (1 + permutations),
+        mean_of_shares(found, None if real.persons is None else units(real).of_row, confidence=confidence),
+    )
+
+
+def difference(a: np.ndarray, b: np.ndarray, criterion: Criterion) -> np.ndarray:
+    """The rank difference of row i of a and row i of b, for every i, summed column by column as the search does it."""
+    gaps = np.abs(b - a)
+    if criterion is Criterion.MAX:
+        return gaps.max(axis=1)
+    if criterion is Criterion.MIN:
+        return gaps.min(axis=1)
+    total = np.zeros(len(a))
+    for column in gaps.T:
+        total += column if criterion is Criterion.SUM else column * column
+    return total if criterion is Criterion.SUM else np.sqrt(total)
+
+
+def _origins(real: Table, releases: Sequence[Table], origins: Sequence[np.ndarray] | None) -> list[np.ndarray]:
+    if not releases:
+        raise ParameterError("There is no release to link to. Pass at least one table.")
+    if origins is None:
+        if sizes := [len(release) for release in releases if len(release) != len(real)]:
+            raise ParameterError(
+                f"A release has {sizes[0]:,} rows where the real table has {len(real):,}, so its rows are not those of the real "
+                "table in order. Pass origins, or use attribute_scenario for fully synthetic tables."
+            )
+        return [np.arange(len(real))] * len(releases)
+    if len(origins) != len(releases):
+        raise ParameterError(f"There are {len(releases)} releases but {len(origins)} origins. Give one array for each.")
+    known = [np.asarray(origin, dtype=np.int64) for origin in origins]
+    for release, origin in zip(releases, known, strict=True):
+        if len(origin) != len(release) or not np.all((origin >= 0) & (origin < len(real))):
+            raise ParameterError("origins must hold one row number of the real table for each row of the release.")
+        if len(np.unique(origin)) < len(origin):
+            raise ParameterError("origins name a real row twice; a row-aligned release holds each person at most once.")
+    return known
