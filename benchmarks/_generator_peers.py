@@ -17,7 +17,7 @@ import tempfile
 import numpy as np
 import pandas as pd
 
-SLOW = 60.0  # a run this long is not repeated
+SLOW = 120.0  # a run this long is not repeated
 
 
 def data_synthesizer(job: dict) -> pd.DataFrame:

@@ -106,5 +106,7 @@ def main() -> None:
     population = people()
     print(f"  reference kernel: {reference_seconds():.3f} s; releases of 1000 rows x 14 columns (Adult without fnlwgt)")
     feature_times(population)
-    print(f"  {SHADOWS} + {TESTS} releases, n = m = 1000, independent; naive, histogram, correlation, groundhog, 100 queries")
+    print(
+        f"  {SHADOWS} + {TESTS} releases, n = m = 1000, independent; naive, histogram, correlation, groundhog, 100 queries"
+    )
     job_times(population)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.stats.mechanisms import RandomisedResponse, most_failures
 from unmask.errors import ParameterError
-from unmask.stats import Anytime, Direction, epsilon_anytime
+from unmask.stats import Anytime, Direction, epsilon_anytime, largest_visible_anytime
 
 
 def naive_wealth(first, second, epsilon, delta):
@@ -91,7 +91,9 @@ def test_the_bound_is_the_last_grid_value_before_the_first_that_stands():
     assert state.refuted().tolist() == [True, True, True, False]
     bound = state.bound()
     assert (bound.value, bound.largest_visible, bound.n) == (1.5, 1.5, 50)
+    assert largest_visible_anytime(50, epsilons=[0.5, 1.0, 1.5, 9.0]) == 1.5
     assert Anytime.start([0.5]).bound().value == 0.0
+    assert largest_visible_anytime(10) < largest_visible_anytime(100) < largest_visible_anytime(1000)
 
 
 def test_a_leak_is_bounded_near_the_truth():

@@ -93,7 +93,7 @@ def test_a_leak_that_cannot_be_seen_is_infinite():
 
 def test_the_power_of_the_anytime_process_grows_with_pairs():
     few, many = (
-        power_anytime(1.0, np.random.default_rng(3), tpr=0.88, fpr=0.12, pairs=pairs, repeats=200)
+        power_anytime(1.0, tpr=0.88, fpr=0.12, pairs=pairs, repeats=200, rng=np.random.default_rng(3))
         for pairs in (15, 100)
     )
     assert few < 0.3

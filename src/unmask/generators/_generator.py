@@ -57,6 +57,7 @@ class Measurement:
     counts: np.ndarray  # noisy counts, before any clipping
     scale: float  # Laplace scale, or standard deviation of the Gaussian; 0 = no noise
     noise: Literal["laplace", "gaussian", "none"]
+    cells: tuple[np.ndarray, ...] = ()  # for each axis the cell in which a code is counted; () = each code in its own
 
 
 def claim_for(claim: Claim | None, schema: Schema) -> Claim | None:

@@ -91,7 +91,8 @@ class MST:
             claim=claim_for(self.claim, table.schema),
             merging=merging,
             tree=tree_model(merging.sizes, edges, *fitted),
-            measurements=self._listed([(j,) for j in range(len(singles))], singles) + self._listed(edges, pairs),
+            measurements=self._listed([(j,) for j in range(len(singles))], singles)
+            + self._listed(edges, pairs, merging.cell_of),
         )
 
     def _spread(self, marginals: int) -> float:
@@ -106,11 +107,14 @@ class MST:
         ends = np.cumsum([counts.size for counts in marginals])
         return [noisy.reshape(counts.shape) for noisy, counts in zip(np.split(flat, ends[:-1]), marginals, strict=True)]
 
-    def _listed(self, positions: Sequence[tuple[int, ...]], noisy: list[np.ndarray]) -> tuple[Measurement, ...]:
+    def _listed(
+        self, positions: Sequence[tuple[int, ...]], noisy: list[np.ndarray], cell_of: Sequence[np.ndarray] = ()
+    ) -> tuple[Measurement, ...]:
         spread = self._spread(len(noisy))
         kind: Literal["gaussian", "none"] = "gaussian" if spread else "none"
         return tuple(
-            Measurement(columns, counts, spread, kind) for columns, counts in zip(positions, noisy, strict=True)
+            Measurement(columns, counts, spread, kind, tuple(cell_of[column] for column in columns) if cell_of else ())
+            for columns, counts in zip(positions, noisy, strict=True)
         )
 
     def _chosen(self, scores: np.ndarray, sizes: np.ndarray, noise: Noise) -> list[tuple[int, int]]:

@@ -30,7 +30,7 @@ from unmask.errors import InputError, ParameterError
 from unmask.metrics._nearest_keys import Candidates, shares_at_nearest
 from unmask.metrics._shares import difference_of_shares, mean_of_shares
 from unmask.stats.results import Estimate
-from unmask.tables.matching import By, group_ids
+from unmask.tables.matching import By, group_ids, shared_columns
 from unmask.tables.schema import quoted
 from unmask.tables.table import Table
 from unmask.tables.units import units
@@ -246,11 +246,13 @@ def _persons(table: Table) -> np.ndarray | None:
 
 
 def check(real: Table, synthetic: Table, keys: Sequence[str], secrets: Sequence[str], holdout: Table | None) -> None:
-    """Rows on all sides, and no column that is both known and secret."""
+    """Rows on all sides, the same columns, and none that is both known and secret."""
     for name, table in (("real", real), ("synthetic", synthetic), ("holdout", holdout)):
         if table is not None and len(table) == 0:
             raise InputError(f"The {name} table has no rows, so nothing can be matched. Give it at least one row.")
-    if not isinstance(keys, str) and (both := [name for name in keys if name in secrets]):
+    tables = [table for table in (real, synthetic, holdout) if table is not None]
+    known, unknown = (shared_columns(tables, names) for names in (keys, secrets))
+    if both := [column.name for column in known if column in unknown]:
         raise ParameterError(f"{quoted(both)} is a key and a secret at once. What is known is not secret: remove one.")
 
 

@@ -17,7 +17,7 @@ from unmask.stats.curves import (
     laplace_pure_epsilon,
     randomised_response_epsilon,
 )
-from unmask.stats.epsilon.anytime import Anytime, Direction, epsilon_anytime
+from unmask.stats.epsilon.anytime import Anytime, Direction, epsilon_anytime, largest_visible_anytime
 from unmask.stats.epsilon.bayesian import epsilon_bayesian
 from unmask.stats.epsilon.betting import Betting, HalfLines, best_half_lines, stakes
 from unmask.stats.epsilon.clopper_pearson import (
@@ -148,6 +148,7 @@ __all__ = [
     "largest_advantage_yeom",
     "largest_auc",
     "largest_auc_gaussian",
+    "largest_visible_anytime",
     "largest_visible_clopper_pearson",
     "largest_visible_gaussian",
     "largest_visible_hockey_stick",

@@ -81,7 +81,6 @@ def power_one_run(
 
 def power_anytime(
     claim: float,
-    rng: np.random.Generator,
     *,
     tpr: float,
     fpr: float,
@@ -89,6 +88,7 @@ def power_anytime(
     confidence: float = 0.95,
     delta: float = 0.0,
     repeats: int = 400,
+    rng: np.random.Generator,
 ) -> float:
     """Share of simulated audits that refute `claim` within `pairs` pairs, for an event with these probabilities (forward)."""
     check_share("tpr", tpr, closed=True)

@@ -107,12 +107,9 @@ class Anytime:
     def bound(self) -> Bound:
         """The largest epsilon of the grid up to which everything is refuted, at this moment or any other."""
         value = largest_below(self.epsilons, self.refuted())
-        fresh = Anytime.start(
-            self.epsilons, delta=self.delta, confidence=self.confidence, bettors=self.log_wealth.shape[0]
+        largest = largest_visible_anytime(
+            self.pairs, epsilons=self.epsilons, confidence=self.confidence, delta=self.delta
         )
-        ones = np.ones((self.pairs, self.log_wealth.shape[0]), dtype=bool)
-        perfect = fresh.observe(ones, ~ones).refuted()
-        largest = largest_below(self.epsilons, perfect)
         n, interval = self.pairs, (value, math.inf)
         return Bound(value, interval, self.confidence, METHOD, Assumption.EXACT, n, self.delta, largest)
 
@@ -166,6 +163,15 @@ def epsilon_anytime(
     first = np.stack([bet[0] for bet in bets], axis=1)
     second = np.stack([bet[1] for bet in bets], axis=1)
     return state.observe(first, second).bound()
+
+
+def largest_visible_anytime(
+    pairs: int, *, epsilons: ArrayLike = GRID, confidence: float = 0.95, delta: float = 0.0
+) -> float:
+    """The bound if the event always held with the target and never without it (seen by every bettor, if there are several)."""
+    always = np.ones(pairs, dtype=np.bool_)
+    state = Anytime.start(epsilons, delta=delta, confidence=confidence).observe(always, ~always)
+    return largest_below(state.epsilons, state.refuted())
 
 
 def check_grid(epsilons: ArrayLike) -> FloatArray:
