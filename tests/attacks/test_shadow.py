@@ -75,7 +75,7 @@ def test_registered():
     "parameters",
     [
         {"classifier": "oracle"},
-        {"classifier": "sklearn.cluster:KMeans"},
+        {"classifier": "sklearn.linear_model:Ridge"},
         {"order": 0},
         {"count": -1},
     ],
@@ -89,9 +89,9 @@ def test_wrong_parameters(parameters):
 def test_queries_find_all_that_copycat_gives_away_and_no_more(population, p):
     """A target unlike everybody, copied with probability p: TPR = p at FPR 0 and AUC = (1+p)/2, within 4 deviations.
 
-    Of uniform rows fewer than one in a hundred thousand agree with it in five or more columns.
+    Of uniform rows about one in a million agree with it in seven or more of the eight columns.
     """
-    attack = Queries(order="5-7")
+    attack = Queries(order="7-8")
     own, judged = play(Copycat(p), population, [0], [attack], shadows=100, tests=400, rows=30)
     scores = attack.fit(own, np.random.default_rng(0)).score(judged.blind())[:, 0]
     members = judged.members[:, 0]
@@ -127,10 +127,10 @@ def test_untargeted_features_see_values_that_nobody_else_has(population, attack)
 
 @pytest.mark.parametrize("attack", EVERY, ids=NAMES)
 def test_nothing_is_found_where_nothing_leaks(population, attack):
-    """AUC over ten targets with coins of their own: 1000 trials, deviation .018."""
-    own, judged = play(Oblivious(), population, range(10), [attack], shadows=40, tests=100)
+    """Mean AUC of five targets with coins of their own, 200 trials each: deviation .018."""
+    own, judged = play(Oblivious(), population, range(5), [attack], shadows=40, tests=200)
     scores = attack.fit(own, np.random.default_rng(0)).score(judged.blind())
-    found = [auc(scores[judged.members[:, k], k], scores[~judged.members[:, k], k]).value for k in range(10)]
+    found = [auc(scores[judged.members[:, k], k], scores[~judged.members[:, k], k]).value for k in range(5)]
     assert abs(np.mean(found) - 0.5) < 4 * 0.018
 
 
@@ -155,7 +155,7 @@ def test_a_secret_category_is_read_off_a_copy_and_guessed_without_it(population,
     )
     scores = attack.fit(own, np.random.default_rng(0)).score(judged.blind())
     assert scores.shape == (150, 1, 10)
-    np.testing.assert_allclose(scores.sum(axis=2), 1)
+    np.testing.assert_allclose(scores.sum(axis=2), 1, rtol=1e-5)
     right = scores[:, 0].argmax(axis=1) == judged.secrets[:, 0]
     members = judged.members[:, 0]
     assert right[members].mean() > 0.9
@@ -237,3 +237,17 @@ def test_isolated_targets_learn_from_their_own_releases_only(population):
         members = judged.members[rows, target]
         own_scores = scores[rows, target]
         assert auc(own_scores[members], own_scores[~members]).value > 0.8
+
+
+@pytest.mark.parametrize("secret", ["c2", "x"])
+def test_secrets_are_learnt_from_releases_that_the_target_was_in(population, secret):
+    """Other releases cannot show the secret that was drawn for them: learning from them would only add noise."""
+    attack = Histogram()
+    own, judged = play(
+        *(Copycat(1.0), population, [0], [attack]),
+        **{"goal": Goal.ATTRIBUTE, "secret": secret, "secret_values": SecretValues.UNIFORM, "shadows": 30, "tests": 5},
+    )
+    nonsense = np.where(own.members, own.secrets, 3.0)
+    changed = Pool(own.targets, own.feature_arrays, None, (own.members, nonsense), own.levels)
+    one, two = (attack.fit(pool, np.random.default_rng(0)).score(judged.blind()) for pool in (own, changed))
+    np.testing.assert_array_equal(one, two)

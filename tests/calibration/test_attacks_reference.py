@@ -125,10 +125,10 @@ def test_what_a_hundred_random_queries_see_depends_on_the_draw(games):
     """The reference has .827 for one draw of 100 of the 364 sets, which is what all 364 give us.
 
     A draw is as good as its best set of capital-loss and two columns in which nearly everybody is like the target: with
-    capital-gain and race (84 % of people) .82, with workclass and income at best (55 %) .75. Six draws: .745 to .823.
+    capital-gain and race (84 % of people) .82, with workclass and income at best (55 %) .75, in one and the same game.
     """
     found = [game[None] for game in games]
-    assert 0.70 < min(found)
+    assert min(found) > 0.70
     assert 0.76 < np.mean(found) < 0.83
     assert max(found) > 0.80
 

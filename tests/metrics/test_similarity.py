@@ -203,7 +203,9 @@ def test_ten_percent_copies_show_where_sdmetrics_sees_none(rng):
     found = Similarity().compare(data.real, data.synthetic, holdout=data.holdout, rng=rng)
     assert np.median(found.closeness.distance) >= np.median(found.to_holdout)
     assert found.ims.passed is False
-    assert found.share.p_value < 0.001
+    # expected share .55, standard deviation about .018: seen, if not by much; tests/calibration has the power
+    assert found.share.p_value < 0.05
+    assert copies(data.real, data.synthetic, holdout=data.holdout).excess.low > 0.05
 
 
 def test_a_note_where_ties_dominate(rng):
@@ -255,7 +257,9 @@ def test_one_row_each(people, rng, distance):
     found = Similarity(distance=distance).compare(one, one, holdout=other, rng=rng)
     assert found.ims.synthetic.value == 1
     assert found.nndr.synthetic.value == 1
-    assert found.share.share.value == 1
+    # one row has no standard deviation, so euclid has no scale: everything ties, and the note says so
+    assert found.share.share.value == (0.5 if distance is Distance.EUCLID else 1)
+    assert any("not compared" in note for note in found.notes) == (distance is Distance.EUCLID)
     assert found.share.p_value > 0.05  # one row proves nothing
     assert any("second neighbour" in note for note in found.notes)
 

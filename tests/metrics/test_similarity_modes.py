@@ -129,7 +129,7 @@ def test_modes_survive_awkward_tables(people, rng):
     )
     table = Table.from_pandas(frame)
     one = table.take([0])
-    for real, synthetic, holdout in ((table, table, table), (one, one, one), (people, people, people.take(range(50)))):
+    for real, synthetic, holdout in ((table, table, table), (one, one, one), (people, people, people)):
         found = mostlyai_qa(real, synthetic, holdout=holdout, rng=rng)
         assert found.ims == 1
         assert sdmetrics_overfitting(real, synthetic, holdout=holdout).score >= 0

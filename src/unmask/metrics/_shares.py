@@ -1,14 +1,15 @@
 """Means of per-record shares (numbers from 0 to 1) with intervals that need no resampling.
 
-Wilson's interval of a rate with the sample variance of the shares in the place of p (1 - p):
+Two readings of Wilson's interval of a rate; the limits are the wider of both. With m the mean and V its estimated variance:
 
-    (m + z^2/2n +- z sqrt(s^2/n + z^2/4n^2)) / (1 + z^2/n)
+* *Effective n*: a mean of shares is as precise as a rate of n_eff = m (1 - m)/V records (survey practice: Kott and Carr 1997,
+  Dean and Pagano 2015). Alone it believes too much in equal shares: if 2 in 100 records score 1 and the others .02, it misses
+  the truth in 12 % of samples of 100, because a sample without the rare ones has no spread.
+* *Sample variance*: V in the place of p (1 - p)/n inside Wilson's formula, (m + z^2/2n +- z sqrt(V + z^2/4n^2))/(1 + z^2/n). It
+  knows that n equal shares still allow a rare 0 or 1, but places its lower limit too high if all shares are near 0.
 
-For zeros and ones it is Wilson's own, and the interval of a difference (MOVER) is Newcombe's. For shares that vary less it is
-shorter, but never shorter than what n records can rule out: n equal shares m still allow a rare 0 or 1 in the population, and
-the limits are m n/(n+z^2) and (m n + z^2)/(n+z^2). (Scaling n by the variance alone forgets that: its upper limit misses the
-truth in 12 % of samples of 100 if 2 in 100 records score 1 and the others .02, and the difference alarms in 12 %.) Rows of one
-person are summed first, so that they count once.
+For zeros and ones both are Wilson's own interval, and that of a difference is Newcombe's (MOVER). Rows of one person are summed
+first, so that they count once.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ import numpy as np
 from scipy.special import ndtri
 
 from unmask.errors import ParameterError
+from unmask.stats.intervals import wilson_limits
 from unmask.stats.results import Assumption, Estimate
 
 
 def mean_of_shares(shares: np.ndarray, units: np.ndarray | None = None, *, confidence: float = 0.95) -> Estimate:
     """The mean of shares of independent records, or of records that are independent between `units`."""
     mean, low, high = limits(shares, units, confidence=confidence)
-    return Estimate(mean, (low, high), confidence, "Wilson, sample variance", Assumption.MODEL_BASED, len(shares))
+    return Estimate(mean, (low, high), confidence, "Wilson, shares", Assumption.MODEL_BASED, len(shares))
 
 
 def difference_of_shares(
@@ -40,7 +42,7 @@ def difference_of_shares(
     a, a_low, a_high = limits(attack, attack_units, confidence=confidence)
     c, c_low, c_high = limits(control, control_units, confidence=confidence)
     interval = (a - c - math.hypot(a - a_low, c_high - c), a - c + math.hypot(a_high - a, c - c_low))
-    method = "Newcombe (MOVER, Wilson, sample variance)"
+    method = "Newcombe (MOVER, Wilson, shares)"
     return Estimate(a - c, interval, confidence, method, Assumption.MODEL_BASED, len(attack) + len(control))
 
 
@@ -56,4 +58,8 @@ def limits(shares: np.ndarray, units: np.ndarray | None, *, confidence: float) -
     z = float(ndtri(0.5 + confidence / 2))
     centre, half = mean + z * z / (2 * n), z * math.sqrt(variance + z * z / (4 * n * n))
     low, high = ((centre + sign * half) / (1 + z * z / n) for sign in (-1, 1))
+    if variance > 0:
+        size = mean * (1 - mean) / variance
+        as_rate = wilson_limits(mean * size, size, confidence=confidence)
+        low, high = min(low, float(as_rate[0])), max(high, float(as_rate[1]))
     return mean, min(mean, max(0.0, low)), max(mean, min(1.0, high))

@@ -38,6 +38,7 @@ from unmask.metrics._minimal_distance import MinimalDistance, minimal_distance
 from unmask.metrics._rebinning import Binning, Quantile, Uniform, rebinned, with_numeric_columns
 from unmask.tables.distance import Euclid, Gower, Hamming, Metric
 from unmask.tables.matching import By, group_ids
+from unmask.tables.schema import quoted
 from unmask.tables.table import Table
 
 __all__ = [
@@ -195,7 +196,7 @@ def _with_holdout(
             near = closeness(search(synthetic, part_real, metric, workers=workers), np.isin(ids_s, listed))
             held = closeness(search(holdout, part_real, metric, workers=workers), np.isin(ids_h, listed))
             samples.append(_Sample(near, held, hits.to_holdout))
-    return _assemble(how, samples, whole, hits, size, _notes(real, holdout, len(samples)), rng)
+    return _assemble(how, samples, whole, hits, size, _notes(real, holdout, metric, len(samples)), rng)
 
 
 def _assemble(
@@ -258,7 +259,7 @@ def _subsamples(total: int, size: int, repeats: int, rng: np.random.Generator) -
     return draws[:repeats]
 
 
-def _notes(real: Table, holdout: Table, samples: int) -> tuple[str, ...]:
+def _notes(real: Table, holdout: Table, metric: Metric, samples: int) -> tuple[str, ...]:
     notes = []
     if samples > 1:
         larger = "real table" if len(real) > len(holdout) else "holdout"
@@ -266,6 +267,8 @@ def _notes(real: Table, holdout: Table, samples: int) -> tuple[str, ...]:
             f"Real has {len(real):,} rows and holdout {len(holdout):,}: the {larger} was subsampled to "
             f"{min(len(real), len(holdout)):,} rows {samples} times."
         )
+    if isinstance(metric, Euclid) and (constant := [name for name, spread in metric.deviations if spread == 0]):
+        notes.append(f"Constant in the real table, so not compared by euclid: {quoted(constant)}.")
     if min(len(real), len(holdout)) < 2:
         notes.append("One row has no second neighbour: its NNDR is 1 by definition.")
     if real.persons is not None and len(np.unique(real.persons)) < len(real):

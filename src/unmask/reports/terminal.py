@@ -60,7 +60,7 @@ def _verdict(result: Result) -> RenderableType:
 def _findings(result: Result) -> list[RenderableType]:
     """Findings with a severity in full, worst first; the others are in the tables."""
     shown = sorted((f for f in result.findings if f.severity is not Severity.NONE), key=lambda f: -f.severity.rank)
-    threats = list(dict.fromkeys(finding.threat for finding in result.findings))
+    threats = list(dict.fromkeys(finding.threat for finding in shown[:TOP_FINDINGS] or result.findings[:1]))
     parts: list[RenderableType] = [Text(threat, style="dim") for threat in threats]
     parts += [_finding(finding) for finding in shown[:TOP_FINDINGS]]
     if len(shown) > TOP_FINDINGS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -67,10 +68,11 @@ def _indicators(schema: Schema, most: int) -> tuple[np.ndarray, np.ndarray, np.n
     """Positions of the categories, where the indicators of each start, and how many it has."""
     positions = [position for position, column in enumerate(schema.columns) if not column.is_numeric]
     values = np.array([schema.columns[position].code_count - 1 for position in positions], dtype=np.int64)
-    limit = int(values.max(initial=1))
-    while limit > 1 and _pairs(len(schema.numeric) + int(np.minimum(values, limit).sum())) > most:
-        limit -= 1
-    values = np.minimum(values, limit)
+    numeric, largest = len(schema.numeric), int(values.max(initial=1))
+    limit = bisect_right(
+        range(1, largest + 1), most, key=lambda limit: _pairs(numeric + int(np.minimum(values, limit).sum()))
+    )
+    values = np.minimum(values, max(limit, 1))
     return np.array(positions, dtype=np.int64), np.cumsum(values) - values, values
 
 

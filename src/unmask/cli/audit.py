@@ -1,0 +1,65 @@
+"""Audit a release: REAL and SYNTHETIC in, a verdict out.
+
+No generator is needed. Several synthetic files are sets of one release. Give a holdout (people whom the generator never saw):
+without one the audit cannot tell what the release adds from what the population teaches anyway.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unmask.cli.options import (
+    ALL_CORES,
+    FailOn,
+    Json,
+    Out,
+    Quiet,
+    Real,
+    SchemaFile,
+    Seed,
+    Workers,
+    deliver,
+    finish,
+    watch,
+)
+
+Repeated = list[str] | None
+
+
+def run(
+    real: Real,
+    synthetic: Annotated[
+        list[Path], typer.Argument(metavar="SYNTHETIC...", help="The published table or tables.", show_default=False)
+    ],
+    holdout: Annotated[
+        Path | None, typer.Option(help="People whom the generator never saw.", show_default=False)
+    ] = None,
+    secret: Annotated[
+        Repeated, typer.Option(help="Column that nobody should learn; may be repeated.", show_default="schema, or all")
+    ] = None,
+    key: Annotated[
+        Repeated,
+        typer.Option("--keys", help="Column that an attacker may know; may be repeated.", show_default="schema"),
+    ] = None,
+    attacks: Annotated[int, typer.Option(min=10, help="Attempts per legal criterion.")] = 1000,
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.9999, help="Of every interval.")] = 0.95,
+    schema: SchemaFile = None,
+    seed: Seed = 0,
+    workers: Workers = ALL_CORES,
+    out: Out = None,
+    fail_on: FailOn = "high",
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    from unmask.audits.release import audit
+
+    with watch("Auditing", quiet=quiet or as_json) as progress:
+        result = audit(
+            real, list(synthetic), holdout=holdout, schema=schema, secrets=tuple(secret or ()), keys=tuple(key or ()),
+            attacks=attacks, confidence=confidence, seed=seed, workers=workers, progress=progress,
+        )  # fmt: skip
+    deliver(result, out=out, as_json=as_json, quiet=quiet, workers=workers)
+    finish(result, fail_on)

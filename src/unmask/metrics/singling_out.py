@@ -1,0 +1,212 @@
+"""Singling out: "there is exactly one person who ...", read off the synthetic table and true of the real one.
+
+A predicate that matches exactly one synthetic row is a guess; it is right if it matches exactly one real row.
+
+    univariate      one column: a value that occurs once (missing included), or the smallest or largest number ("<=", ">=")
+    multivariate    a random synthetic row on a random set of columns: categories and missing values must be equal, numbers
+                    at least as extreme, seen from the median of the synthetic table
+
+The control puts the same predicates to holdout people, the baseline makes predicates without the synthetic table: values drawn
+column by column from the reference, or evenly from the public domain. Whether one row matches depends on how many there are,
+so real and holdout are cut to equal size at random. An attempt for which no predicate is found has failed on all sides.
+Values are compared as codes and numbers, never as text; missing equals missing; a value outside the schema matches nothing.
+
+Cost: sorting every column once, then per predicate the rows that meet its narrowest condition, up to the second match.
+Several predicates may point at one person; they count as one unit in all intervals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from unmask.errors import ParameterError
+from unmask.metrics._predicates import Leveled, Predicates, join, on_common_levels
+from unmask.metrics.legal import Attempts, Criterion, check_tables, chosen_rows, judged, persons
+from unmask.stats.results import Estimate
+from unmask.tables.schema import Schema, quoted
+from unmask.tables.table import Table
+
+ROUNDS = 20  # how many times as many draws as attempts before the attacker gives up
+
+
+class Mode(StrEnum):
+    """How predicates are made."""
+
+    UNIVARIATE = "univariate"
+    MULTIVARIATE = "multivariate"
+
+
+@dataclass(frozen=True, eq=False)
+class SinglingOut(Criterion):
+    """`rows` are the compared real rows, `successes` whether some predicate matches that row alone among them.
+
+    The rates count predicates, not rows. `singled_out` are the rows that a predicate matches alone in the whole real table.
+    """
+
+    predicates: int  # found; the other attempts failed
+    on_all: Estimate  # the attack on the whole real table, whatever the size of the holdout
+    singled_out: np.ndarray
+
+
+def singling_out(
+    real: Table,
+    synthetic: Table,
+    *,
+    holdout: Table | None = None,
+    reference: Table | None = None,
+    mode: Mode = Mode.MULTIVARIATE,
+    width: int | None = None,
+    attacks: int = 1000,
+    confidence: float = 0.95,
+    rng: np.random.Generator,
+) -> SinglingOut:
+    """How often a predicate that matches one synthetic row matches exactly one real row.
+
+    `width` columns make a multivariate predicate; None = two to all, each number equally often. There are at most as many
+    attempts as there are people to compare. The baseline's `reference` is the holdout unless another table is given.
+    """
+    check_tables(real, synthetic, holdout=holdout, reference=reference, attacks=attacks)
+    if mode not in list(Mode):
+        raise ParameterError(f"mode is '{mode}'; choose one of {quoted(Mode)}.")
+    size = len(real) if holdout is None else min(len(real), len(holdout))
+    attempts = min(attacks, size)
+    real_rows = chosen_rows(real, size, rng)
+    control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, size, rng)
+    source = reference or holdout or evenly_drawn(real.schema, max(attempts, 1000), rng)
+    people = [real, real.take(real_rows), source] + ([] if holdout is None else [holdout.take(control_rows)])
+    release, everyone, compared, elsewhere, *others = on_common_levels([synthetic, *people])
+
+    one = mode == Mode.UNIVARIATE
+    widths = (1, 1) if one else _widths(width, len(real.schema.columns))
+    guesses = _univariate(release, attempts, rng) if one else _multivariate(release, attempts, widths, rng)
+    blind = _random(elsewhere, attempts, widths, rng)
+
+    hits, hits_on_all, blind_hits = (
+        table.only_match(asked) for table, asked in ((compared, guesses), (everyone, guesses), (compared, blind))
+    )
+    control_hits = others[0].only_match(guesses) if others else np.empty(0, dtype=np.int64)
+    baseline = _attempts(blind_hits, attempts, persons(real, real_rows)).rate(confidence)
+    control = None
+    if holdout is not None:
+        control = _attempts(control_hits, attempts, persons(holdout, control_rows))
+    fields = judged(_attempts(hits, attempts, persons(real, real_rows)), baseline, control, confidence=confidence)
+    on_all = _attempts(hits_on_all, attempts, persons(real, np.arange(len(real)))).rate(confidence)
+    fields["notes"] += _notes(len(guesses), attempts, on_all, len(real), size)
+    return SinglingOut(
+        name=f"singling out, {mode}",
+        **fields,
+        rows=real_rows,
+        successes=_hit(hits, len(real_rows)),
+        control_rows=control_rows,
+        control_successes=_hit(control_hits, len(control_rows)),
+        predicates=len(guesses),
+        on_all=on_all,
+        singled_out=np.unique(hits_on_all[hits_on_all >= 0]),
+    )
+
+
+def _widths(width: int | None, columns: int) -> tuple[int, int]:
+    """Fewest and most columns of a predicate."""
+    if width is None:
+        return min(2, columns), columns
+    if not 1 <= width <= columns:
+        raise ParameterError(f"width is {width}; a predicate on this table uses 1 to {columns} columns.")
+    return width, width
+
+
+def _univariate(release: Leveled, attempts: int, rng: np.random.Generator) -> Predicates:
+    """All values that occur once and all single extremes, or a random choice of them."""
+    columns = len(release.tops)
+    parts = []
+    for column, top in enumerate(release.tops):
+        counts = release.counts(column)
+        once = np.flatnonzero(counts == 1)
+        once = once[once != release.unlisted[column]]
+        bounds = [(level, level) for level in once]
+        if release.numeric[column]:
+            present = np.flatnonzero(counts[:top])
+            bounds += [(0, low) for low in present[:1] if counts[low] == 1]
+            bounds += [(high, top - 1) for high in present[-1:] if counts[high] == 1]
+        lows, highs = (
+            np.zeros((len(bounds), columns), np.int32),
+            np.full((len(bounds), columns), np.iinfo(np.int32).max),
+        )
+        lows[:, column], highs[:, column] = np.array(bounds, dtype=np.int32).reshape(-1, 2).T
+        parts.append(Predicates(lows, highs.astype(np.int32)))
+    found = join(parts).distinct()
+    return found.take(rng.permutation(len(found))[:attempts])
+
+
+def _multivariate(release: Leveled, attempts: int, widths: tuple[int, int], rng: np.random.Generator) -> Predicates:
+    """Distinct conjunctions that match one synthetic row; fewer than `attempts` if they are hard to find."""
+    found = Predicates(*(np.empty((0, len(release.tops)), dtype=np.int32) for _ in range(2)))
+    for _ in range(ROUNDS):
+        rows = release.levels[rng.integers(len(release), size=attempts)]
+        drawn = release.conditions(rows, _columns(attempts, len(release.tops), widths, rng))
+        found = join([found, drawn.take(release.only_match(drawn) >= 0)]).distinct()
+        if len(found) >= attempts:
+            break
+    return found.take(np.arange(min(attempts, len(found))))
+
+
+def _random(source: Leveled, attempts: int, widths: tuple[int, int], rng: np.random.Generator) -> Predicates:
+    """Conjunctions of values drawn column by column, so that no row stands behind them."""
+    columns = len(source.tops)
+    rows = source.levels[rng.integers(len(source), size=(attempts, columns)), np.arange(columns)]
+    return source.conditions(rows, _columns(attempts, columns, widths, rng))
+
+
+def _columns(attempts: int, columns: int, widths: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    """A random set of columns for each attempt (bool)."""
+    places = rng.random((attempts, columns)).argsort(axis=1).argsort(axis=1)
+    return places < rng.integers(widths[0], widths[1] + 1, size=(attempts, 1))
+
+
+def evenly_drawn(schema: Schema, rows: int, rng: np.random.Generator) -> Table:
+    """Rows drawn evenly from the public domain, column by column; all that is known without any data."""
+    codes = np.empty((rows, len(schema.columns)), dtype=schema.code_type, order="F")
+    numbers = np.empty((rows, len(schema.numeric)), order="F")
+    for position, column in enumerate(schema.columns):
+        if not column.is_numeric:
+            codes[:, position] = rng.integers(max(column.size, 1), size=rows)
+            continue
+        drawn = rng.uniform(column.lower, column.upper, size=rows)
+        if column.is_integral:
+            drawn = rng.integers(int(column.lower), int(column.upper) + 1, size=rows).astype(np.float64)
+        numbers[:, schema.numeric.index(position)] = drawn
+        codes[:, position] = column.bin_of(drawn)
+    return Table(schema, codes, numbers)
+
+
+def _attempts(hits: np.ndarray, attempts: int, people: np.ndarray | None) -> Attempts:
+    """One entry per attempt. Hits on one row (or person) form a unit, all other attempts stand alone."""
+    matched = np.full(attempts, -1, dtype=np.int64)
+    matched[: len(hits)] = hits
+    successes = matched >= 0
+    units = np.arange(attempts) + (matched.max(initial=0) if people is None else people.max(initial=0)) + 1
+    units[successes] = matched[successes] if people is None else people[matched[successes]]
+    alone = len(np.unique(units)) == attempts
+    return Attempts(successes, None if alone else units)
+
+
+def _hit(hits: np.ndarray, rows: int) -> np.ndarray:
+    found = np.zeros(rows, dtype=bool)
+    found[hits[hits >= 0]] = True
+    return found
+
+
+def _notes(found: int, attempts: int, on_all: Estimate, rows: int, size: int) -> tuple[str, ...]:
+    notes = []
+    if found < attempts:
+        notes.append(
+            f"Only {found:,} predicates match one synthetic row; the other {attempts - found:,} attempts count as failed."
+        )
+    if size < rows:
+        notes.append(
+            f"Compared on {size:,} real rows drawn at random, as many as the holdout has. On all {rows:,} real rows "
+            f"{round(on_all.value * attempts):,} of {attempts:,} attempts single somebody out."
+        )
+    return tuple(notes)

@@ -1,0 +1,248 @@
+"""The words of every report: the verdict, what it cannot show, criteria, severities and numbers.
+
+Terminal, HTML and Markdown say the same thing because they take it from here.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unmask.audits.result import Cell, Figure, Finding, Result, Severity
+
+# Severity by word, shape and colour: no reader depends on one of them alone. "None" is never green: it is no promise.
+SHAPES = {Severity.HIGH: "▲", Severity.MEDIUM: "◆", Severity.LOW: "●", Severity.NONE: "○"}
+LABELS = {Severity.HIGH: "high", Severity.MEDIUM: "medium", Severity.LOW: "low", Severity.NONE: "none shown"}
+
+SEEN = "would have been seen"  # a note with these words says how large a leak the audit can see
+LONGEST = 240  # characters of a name or a value that anybody wants to read
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A question about privacy; the first three are those of the Article 29 Working Party (opinion 05/2014)."""
+
+    name: str
+    title: str
+    question: str
+    legal: bool = False
+    also: tuple[str, ...] = ()  # other names that audits give it
+    remedy: str = ""
+
+
+_AUDIT = "`unmask audit` tests it, given the real, the synthetic and a holdout table."
+CRITERIA = (
+    Criterion("singling out", "Singling out", "Can one person be picked out of the crowd?", True, (), _AUDIT),
+    Criterion(
+        "linking", "Linking", "Can two pieces about one person be put together?", True, ("linkability", "linkage"), _AUDIT
+    ),
+    Criterion(
+        "inferring", "Inferring", "Can a secret of a person be guessed?", True, ("inference", "attribute"),
+        "`unmask audit --secret` or `unmask attack --goal attribute` tests it.",
+    ),
+    Criterion(
+        "membership", "Membership", "Can it be told who was in the data?", False, (),
+        "`unmask audit` or `unmask attack` tests it.",
+    ),
+    Criterion("reconstruction", "Reconstruction", "Can records be rebuilt from what is published?"),
+    Criterion(
+        "dp claim", "Differential privacy claim", "Does the claimed epsilon hold?", False, ("claim", "epsilon"),
+        "`unmask epsilon` tests it.",
+    ),
+)  # fmt: skip
+
+AUDITS = {
+    "attack": "Attack on a generator",
+    "audit": "Audit of a synthetic table",
+    "compare": "Comparison of generators",
+    "demo": "A look at the bundled data",
+    "describe": "Description of a table",
+    "epsilon": "Test of a differential privacy claim",
+    "everyone": "Risk of everyone in a table",
+    "reconstruct": "Reconstruction of records",
+    "release": "Audit of a synthetic table",
+}
+
+_CANNOT = {
+    "attack": "It speaks of the releases that this generator makes of such people and of the targets that were tried, "
+    "not of one published file; other people may be at higher risk.",
+    "epsilon": "Runs can refute a claim of differential privacy; they can never confirm it.",
+    "release": "It speaks of this file and of attackers who know no more than those below. People unlike anybody in the "
+    "holdout may be at higher risk than the averages say.",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The worst finding in one sentence, how sure it is, and what the audit cannot show."""
+
+    severity: Severity | None  # None: nothing was attacked
+    label: str
+    sentence: str
+    support: tuple[str, ...]
+    cannot: tuple[str, ...]
+
+
+def verdict(result: Result) -> Verdict:
+    """Privacy is a maximum: the worst finding decides, and its absence proves nothing."""
+    if not result.findings:
+        return Verdict(
+            None, "no verdict", "Nothing was attacked here, so this says nothing about what a release gives away.",
+            _failures(result), _cannot(result),
+        )  # fmt: skip
+    worst = worst_of(result.findings)
+    if worst.severity is not Severity.NONE:
+        support = (f"Gain over the control: {in_words(worst.estimate)}.", f"Attacker: {worst.threat}", worst.advice)
+        if kind(worst) == "dp claim":
+            support = (f"Epsilon: {in_words(worst.estimate)}.", *support[1:])
+        return Verdict(
+            worst.severity, LABELS[worst.severity], sentence(worst.title), (*support, *_failures(result)), _cannot(result)
+        )
+    many = plural(len(result.findings), "comparison")
+    sure = f"{worst.estimate.confidence:.0%} confidence"
+    if kind(worst) == "dp claim" and all(kind(finding) == "dp claim" for finding in result.findings):
+        text = f"The claim was not refuted ({many}, {sure})."
+    elif any(finding.control is not None for finding in result.findings):
+        text = f"No attack beat its control ({many}, {sure})."
+    else:
+        text = f"No leak was shown, but nothing here had a control to be compared with ({many})."
+    visible = visible_leaks(result) or ("How large a leak would have been seen was not measured.",)
+    return Verdict(Severity.NONE, LABELS[Severity.NONE], text, (*visible, *_failures(result)), _cannot(result))
+
+
+def visible_leaks(result: Result) -> tuple[str, ...]:
+    """The notes that say how large a leak this audit can see."""
+    return tuple(note for note in result.notes if SEEN in note)
+
+
+def _failures(result: Result) -> tuple[str, ...]:
+    count = result.failed_tasks
+    if not count:
+        return ()
+    return (f"{plural(count, 'task')} failed and {'is' if count == 1 else 'are'} part of no number; the notes say why.",)
+
+
+def _cannot(result: Result) -> tuple[str, ...]:
+    lines = []
+    if result.findings:
+        lines.append(
+            "It cannot show that a release is anonymous: a better attack, or an attacker who knows more, may find more."
+        )
+    if result.audit in _CANNOT:
+        lines.append(_CANNOT[result.audit])
+    if result.not_tested:
+        lines.append(f"{plural(len(result.not_tested), 'test')} could not be run; the list below says why.")
+    if any(item.schema.startswith("inferred") for item in result.inputs):
+        lines.append(
+            "The domains of the columns were inferred from the data; no differential privacy claim survives that."
+        )
+    return tuple(lines) or ("It describes tables and attacks nobody.",)
+
+
+def worst_of(findings: Sequence[Finding]) -> Finding:
+    """The finding of the highest severity; audits list the clearest first."""
+    return max(findings, key=lambda finding: finding.severity.rank)
+
+
+def kind(finding: Finding) -> str:
+    """The name of the criterion that a finding is about."""
+    for criterion in CRITERIA:
+        if finding.criterion == criterion.name or finding.criterion in criterion.also:
+            return criterion.name
+    return finding.criterion
+
+
+def attack_rate(finding: Finding) -> float | None:
+    """How often the attack succeeds: what it gains on top of its control; None where that is no share."""
+    if finding.control is None or kind(finding) == "dp claim":
+        return None
+    rate = finding.control.value + finding.estimate.value
+    return min(1.0, max(0.0, rate)) if -1e-6 <= rate <= 1 + 1e-6 else None
+
+
+def frequency(share: float) -> str:
+    """A share as people read it: `19 in 100`."""
+    if not math.isfinite(share):
+        return "unknown"
+    count = round(100 * share)
+    if count == 0 and share > 0:
+        return "under 1 in 100"
+    if count == 100 and share < 1:
+        return "over 99 in 100"
+    return f"{count} in 100"
+
+
+def in_words(figure: Figure) -> str:
+    """A number with its interval, confidence and size."""
+    if math.isinf(figure.high):
+        interval = f"at least {number(figure.low)}"
+    else:
+        interval = f"{number(figure.low)} to {number(figure.high)}"
+    return f"{number(figure.value)} ({interval}, {figure.confidence:.0%}, n = {figure.n:,})"
+
+
+def number(value: float) -> str:
+    """Three digits, and words for what is no number."""
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "unbounded" if value > 0 else "-unbounded"
+    if value and abs(value) < 0.0005:
+        return f"{value:.1e}"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    text = f"{value:.3f}" if abs(value) < 1 else f"{value:.3g}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def cell_text(cell: Cell) -> str:
+    """A cell of a table as text."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    if isinstance(cell, float):
+        return "" if math.isnan(cell) else "∞" if cell == math.inf else f"{cell:.4g}"
+    return cell
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 comparison`, `24 comparisons`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def sentence(text: str) -> str:
+    """With a full stop, unless it ends with one."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def readable(text: str, longest: int = LONGEST) -> str:
+    """Text as it can be shown: control and direction-changing characters as signs, nothing endless.
+
+    Names come from files of strangers. Escape sequences must not reach a terminal, and an override must not turn a
+    sentence around.
+    """
+    if len(text) > longest:
+        text = f"{text[:longest]}… ({len(text):,} characters)"
+    if text.isprintable():
+        return text
+    return "".join(_sign(character) for character in text)
+
+
+_DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+
+
+def _sign(character: str) -> str:
+    if character == "\n" or character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    category = unicodedata.category(character)
+    if category in ("Cc", "Cs", "Co", "Cn") or unicodedata.bidirectional(character) in _DIRECTIONS:
+        return f"⟨U+{code:04X}⟩"
+    return character
