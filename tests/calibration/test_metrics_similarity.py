@@ -35,28 +35,19 @@ def nothing_leaks(kind: str, seed: int) -> tuple[Table, Table, Table]:
 @pytest.mark.parametrize("kind", ["gauss", "unequal", "crowded", "ties", "adult"])
 def test_share_is_honest_when_nothing_leaks(kind):
     """At 5 % at most 34 of 400 may alarm; the interval misses one half at most as often."""
-    alarms = misses = 0
+    alarms = misses = customary = 0
     similarity = Similarity(distance=Distance.HAMMING if kind == "ties" else Distance.GOWER, repeats=1)
     for seed in range(SEEDS):
         real, synthetic, holdout = nothing_leaks(kind, seed)
         share = similarity.compare(real, synthetic, holdout=holdout, rng=np.random.default_rng(seed)).share
         alarms += share.p_value <= 0.05
+        customary += share.p_binomial <= 0.05
         misses += not share.share.low <= 0.5 <= share.share.high
+    print(kind, alarms, misses, customary)  # noqa: T201
     assert alarms <= most(SEEDS, 0.05)
     assert misses <= most(SEEDS, 0.05)
-
-
-def test_customary_binomial_test_alarms_too_often():
-    """Why it is not ours: 2,000 synthetic rows around 120 sensitive ones are far fewer coins than 2,000."""
-    alarms = 0
-    for seed in range(SEEDS):
-        real, synthetic, holdout = nothing_leaks("crowded", seed)
-        similarity = Similarity(distance=Distance.GOWER)
-        alarms += (
-            similarity.compare(real, synthetic, holdout=holdout, rng=np.random.default_rng(seed)).share.p_binomial
-            <= 0.05
-        )
-    assert alarms > 2 * most(SEEDS, 0.05)
+    if kind == "crowded":  # why the customary test is not ours: 2,000 rows around 120 are far fewer coins than 2,000
+        assert customary > 2 * most(SEEDS, 0.05)
 
 
 @pytest.mark.parametrize("kind", ["ties", "adult"])
@@ -89,7 +80,7 @@ def test_power_against_verbatim_copies():
 
 def test_pass_rates_of_fresh_draws():
     """METHODS.md, section 4: means 1 / .57 / .57, all three .41, swinging between about 0 and 1 with the split."""
-    rates = fresh_draws(np.random.default_rng(1), splits=120, draws=60)
+    rates = fresh_draws(np.random.default_rng(1), splits=120, draws=40)
     mean = {name: np.mean([getattr(rate, name) for rate in rates]) for name in ("ims", "dcr", "nndr", "private")}
     private = np.array([rate.private for rate in rates])
     assert mean["ims"] == 1
@@ -109,12 +100,15 @@ def test_splitting_again():
 
 
 def test_outlier_filter_flips():
-    flips = outliers_filtered(np.random.default_rng(1), tables=400)
-    assert min(flips.to_fail, flips.to_pass, flips.dcr_to_fail, flips.nndr_to_fail, flips.nndr_to_pass) >= 3
+    """About 4 % of the tables change NNDR to fail and 3 % to pass; DCR only fails, so all three rarely turn to pass (.7 %)."""
+    flips = outliers_filtered(np.random.default_rng(1), tables=1200)
+    assert min(flips.nndr_to_fail, flips.nndr_to_pass) >= 12
+    assert min(flips.to_fail, flips.dcr_to_fail) >= 60
+    assert flips.to_pass >= 1
 
 
 def test_holes_reveal_every_outlier():
-    for seed in range(3):
+    for seed in range(2):
         found = holes(np.random.default_rng(seed), seen=2_000_000)
         assert found.found >= found.outliers - 1
         assert found.true_holes >= found.holes - 2
@@ -122,7 +116,7 @@ def test_holes_reveal_every_outlier():
 
 def test_discretising_overstates_privacy():
     """The paper: DCR and NNDR about .65 with exact numbers, about 1 with bins "except for some randomly looking drops"."""
-    rates = discretised(np.random.default_rng(1), splits=20, draws=10)
+    rates = discretised(np.random.default_rng(1), splits=20, draws=4)
     exact = rates.pop("exact numbers")
     assert 0.35 < exact.dcr < 0.8
     assert 0.35 < exact.nndr < 0.8

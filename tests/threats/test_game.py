@@ -119,6 +119,13 @@ def test_secrets_are_true_or_uniform_and_stand_in_the_table(population, rng):
     assert np.all(np.abs(counts - 600) < 4 * np.sqrt(2400 * 0.25 * 0.75))
 
 
+def test_the_attackers_own_tables_do_not_hold_the_true_secrets(population, rng):
+    game = Game(goal=Goal.ATTRIBUTE, secret="level", rows=60)
+    ground = lay_ground(population, TARGETS, game, rng)
+    drawn = np.array([deal(ground, game, rng, shadow=True).secrets for _ in range(200)])
+    assert all(len(np.unique(drawn[:, target])) == 4 for target in range(3))
+
+
 def test_numeric_secrets_are_numbers_and_their_bins_follow(population, rng):
     game = Game(goal=Goal.ATTRIBUTE, secret="pay", secret_values=SecretValues.UNIFORM, rows=60, prior=0.9)
     ground = lay_ground(population, TARGETS, game, rng)

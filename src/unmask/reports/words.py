@@ -16,7 +16,7 @@ from unmask.audits.result import Cell, Figure, Finding, Result, Severity
 SHAPES = {Severity.HIGH: "▲", Severity.MEDIUM: "◆", Severity.LOW: "●", Severity.NONE: "○"}
 LABELS = {Severity.HIGH: "high", Severity.MEDIUM: "medium", Severity.LOW: "low", Severity.NONE: "none shown"}
 
-SEEN = "would have been seen"  # a note with these words says how large a leak the audit can see
+SEEN = ("would have been seen", "would be seen")  # a note with these words says how large a leak the audit can see
 LONGEST = 240  # characters of a name or a value that anybody wants to read
 
 
@@ -94,9 +94,7 @@ def verdict(result: Result) -> Verdict:
         )  # fmt: skip
     worst = worst_of(result.findings)
     if worst.severity is not Severity.NONE:
-        support = (f"Gain over the control: {in_words(worst.estimate)}.", f"Attacker: {worst.threat}", worst.advice)
-        if kind(worst) == "dp claim":
-            support = (f"Epsilon: {in_words(worst.estimate)}.", *support[1:])
+        support = (f"{measure(worst)}: {in_words(worst.estimate)}.", f"Attacker: {worst.threat}", worst.advice)
         return Verdict(
             worst.severity, LABELS[worst.severity], sentence(worst.title), (*support, *_failures(result)), _cannot(result)
         )
@@ -114,7 +112,7 @@ def verdict(result: Result) -> Verdict:
 
 def visible_leaks(result: Result) -> tuple[str, ...]:
     """The notes that say how large a leak this audit can see."""
-    return tuple(note for note in result.notes if SEEN in note)
+    return tuple(note for note in result.notes if any(words in note for words in SEEN))
 
 
 def _failures(result: Result) -> tuple[str, ...]:
@@ -152,6 +150,13 @@ def kind(finding: Finding) -> str:
         if finding.criterion == criterion.name or finding.criterion in criterion.also:
             return criterion.name
     return finding.criterion
+
+
+def measure(finding: Finding) -> str:
+    """What the estimate of a finding is."""
+    if kind(finding) == "dp claim":
+        return "Epsilon"
+    return "Success, with no control to compare it with" if finding.control is None else "Gain over the control"
 
 
 def attack_rate(finding: Finding) -> float | None:

@@ -139,7 +139,9 @@ def deal(ground: Ground, game: Game, rng: np.random.Generator, *, shadow: bool, 
     active = np.zeros(len(ground.targets), dtype=bool)
     active[slice(None) if only is None else only] = True
     members = (rng.random(len(active)) < game.prior) & active
-    targets, secrets = _with_secrets(ground.targets, game, rng)
+    # The attacker does not know the secrets, so in tables of their own they try all values.
+    uniform = shadow or game.secret_values is SecretValues.UNIFORM
+    targets, secrets = _with_secrets(ground.targets, game, rng, uniform=uniform)
     inside = targets.take(members)
     side = ground.reference if shadow else ground.people
     if game.data is Data.EXACT:
@@ -155,13 +157,13 @@ def deal(ground: Ground, game: Game, rng: np.random.Generator, *, shadow: bool, 
     return Deal(real.take(rng.permutation(len(real))), members, secrets)
 
 
-def _with_secrets(targets: Table, game: Game, rng: np.random.Generator) -> tuple[Table, np.ndarray]:
+def _with_secrets(targets: Table, game: Game, rng: np.random.Generator, *, uniform: bool) -> tuple[Table, np.ndarray]:
     if game.secret is None:
         return targets, np.zeros(len(targets))
     position = targets.schema.position(game.secret)
     column = targets.schema.columns[position]
     codes, numbers = targets.codes.copy(order="F"), targets.numbers.copy(order="F")
-    if game.secret_values is SecretValues.UNIFORM:
+    if uniform:
         if column.is_numeric:
             drawn = rng.uniform(column.lower, column.upper, len(targets))
             drawn = np.round(drawn) if column.is_integral else drawn
