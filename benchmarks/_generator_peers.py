@@ -43,7 +43,7 @@ def data_synthesizer(job: dict) -> pd.DataFrame:
 
 
 def mbi(job: dict) -> pd.DataFrame:
-    """MST on mbi 2.0, which ships the inference but not the mechanism: McKenna's steps, mirror descent by mbi."""
+    """MST by McKenna's steps on mbi 2.0, which ships the inference only. Rows are drawn one by one, as ours are."""
     import jax
 
     jax.config.update("jax_enable_x64", True)
@@ -82,7 +82,7 @@ def mbi(job: dict) -> pd.DataFrame:
         old, new = (part[name] for name in best)
         part = {name: new if where == old else where for name, where in part.items()}
     model = MirrorDescent().estimate(small.domain, singles + measure(small, edges), iters=job["iterations"])
-    return pd.DataFrame(model.synthetic_data(job["rows"]).decompress(mapping).data)[list(frame)]
+    return pd.DataFrame(model.synthetic_data(job["rows"], method="sample").decompress(mapping).data)[list(frame)]
 
 
 def synthpop(job: dict) -> pd.DataFrame:

@@ -43,7 +43,6 @@ def test_share_is_honest_when_nothing_leaks(kind):
         alarms += share.p_value <= 0.05
         customary += share.p_binomial <= 0.05
         misses += not share.share.low <= 0.5 <= share.share.high
-    print(kind, alarms, misses, customary)  # noqa: T201
     assert alarms <= most(SEEDS, 0.05)
     assert misses <= most(SEEDS, 0.05)
     if kind == "crowded":  # why the customary test is not ours: 2,000 rows around 120 are far fewer coins than 2,000

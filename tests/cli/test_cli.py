@@ -41,7 +41,9 @@ def test_version_and_help_answer_without_heavy_imports():
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-@pytest.mark.parametrize("verb", ["demo", "schema", "describe", "generators", "synthesize", "report"])
+@pytest.mark.parametrize(
+    "verb", ["demo", "audit", "schema", "describe", "generators", "synthesize", "attacks", "attack", "filter", "report"]
+)
 def test_every_verb_explains_itself(verb):
     answer = unmask(verb, "--help")
     assert answer.returncode == 0
@@ -129,6 +131,6 @@ def test_generators_are_listed():
 def test_demo_needs_nothing_and_repeats(tmp_path):
     first = unmask("demo", "--out", tmp_path / "a", "--workers", 1)
     assert first.returncode == 0, first.stderr
-    assert "Two random halves" in first.stdout
+    assert "cart against privbayes" in first.stdout
     unmask("demo", "--out", tmp_path / "b", "--workers", 2, "--quiet")
     assert (tmp_path / "a" / "result.json").read_bytes() == (tmp_path / "b" / "result.json").read_bytes()

@@ -15,7 +15,7 @@ def shown(result, **options) -> str:
 def test_everything_in_a_result_is_shown():
     text = shown(full_result(), where="run/")
     for part in (
-        "high: 19 in 100 members", "Someone who holds the release", "0.19 (0.12 to 0.27, 95%, n = 200)", "Do not publish",
+        "high: 19 in 100 members", "Someone who holds the release", "0.190 (0.120 to 0.270, 95 %, n = 200)", "Do not publish",
         "A grid", "gen-lra", "no holdout", "give one", "</script> <b>", "Seed 3", "Files are in run/",
     ):  # fmt: skip
         assert part in text

@@ -10,9 +10,12 @@ import numpy as np
 
 from unmask.attacks._attack import Secret
 from unmask.attacks._density import Kernel, check_count, check_kernel, part_of
+from unmask.errors import ParameterError
 from unmask.tables.table import Table
 from unmask.threats.knowledge import Access, Goal
 from unmask.threats.view import View
+
+CHUNK = 64  # targets at a time: bounds the memory
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,18 @@ class GenLra:
         k = min(self.k, len(synthetic))
         if k == 0:
             return np.zeros(len(targets))
+        lows = range(0, len(targets), CHUNK)
+        parts = [self._gain(synthetic, targets.take(np.arange(low, min(low + CHUNK, len(targets)))), k) for low in lows]
+        n = len(self._reference)
+        return np.concatenate(parts) + k * np.log(n / (n + 1))
+
+    def _gain(self, synthetic: Table, targets: Table, k: int) -> np.ndarray:
+        """Sum of log(1 + K(s, t) / sum_r K(s, r)) over the k nearest rows of each target."""
+        if self._kernel is None or self._reference is None:
+            raise ParameterError("gen-lra was not prepared.")
         to_targets = self._kernel.log_kernels(synthetic, targets)  # targets x synthetic rows
         near = np.argpartition(to_targets, len(synthetic) - k, axis=1)[:, len(synthetic) - k :]
         asked, place = np.unique(near, return_inverse=True)
         to_reference = self._kernel.log_sums(self._reference, synthetic.take(asked))[place.reshape(near.shape)]
         gain = np.logaddexp(0.0, np.take_along_axis(to_targets, near, axis=1) - to_reference)
-        n = len(self._reference)
-        return np.asarray(gain.sum(axis=1) + k * np.log(n / (n + 1)))
+        return np.asarray(gain.sum(axis=1))

@@ -12,7 +12,7 @@ from unmask.attacks._attack import Prediction, Secret
 from unmask.attacks._density import check_count, part_of
 from unmask.attacks.closest_record import Measure, known_columns, measure_of, votes
 from unmask.errors import ParameterError
-from unmask.tables.distance import nearest
+from unmask.tables.distance import count_within, nearest
 from unmask.tables.table import Table
 from unmask.threats.knowledge import Access, Goal
 from unmask.threats.view import View
@@ -65,9 +65,12 @@ class LocalNeighbourhood:
     ) -> np.ndarray | Prediction:
         synthetic = view.synthetic
         radii = self._radii_for(view, targets, secret, rng)
-        inside = distances(targets, synthetic, self.metric, known_columns(targets, secret)) <= radii[:, None]
         if secret is None:
-            return np.asarray(inside.sum(axis=1) / max(len(synthetic), 1))
+            if not len(synthetic):
+                return np.zeros(len(targets))
+            found = count_within(targets, synthetic, radius=radii, metric=measure_of(self.metric))
+            return np.asarray(found / len(synthetic))
+        inside = distances(targets, synthetic, self.metric, known_columns(targets, secret)) <= radii[:, None]
         return votes([np.flatnonzero(row) for row in inside], synthetic, secret, prior=1.0)
 
     def _radii_for(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> np.ndarray:

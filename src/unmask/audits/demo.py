@@ -1,62 +1,66 @@
-"""The demonstration: the bundled data described, and how near two random halves of it are to each other."""
+"""The demonstration: one table, a leaky and a careful release of it, and what the audit says about each."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from unmask.audits.describe import describe
-from unmask.audits.result import Cell, Grid, Result, Series
+from unmask import generators
+from unmask.audits.release import audit
+from unmask.audits.result import Cell, Finding, Grid, Result
 from unmask.datasets import adult
-from unmask.tables.distance import Gower, Hamming, Metric, nearest
-from unmask.tables.table import Table
+from unmask.simulation.task import stream
 
-ROWS = 10_000
-PERCENTILES = (0, 5, 25, 50, 75, 95, 100)
+PEOPLE = 8000
+LEAKY, CAREFUL = "cart", "privbayes:epsilon=1"
 
 
-def demo(*, seed: int = 0, workers: int = 1) -> Result:
-    """Describe 10,000 people of Adult, then measure how far each of one half is from the nearest of the other half."""
-    rng = np.random.default_rng(seed)
+def demo(*, seed: int = 0, workers: int = 1, progress: Callable[[int, int], None] = lambda done, total: None) -> Result:
+    """Split people of Adult in two, publish one half through two generators, and audit both releases.
+
+    The findings are those of the leaky release; the careful one stands beside it in the first table.
+    """
     people = adult()
-    people = people.take(np.sort(rng.choice(len(people), ROWS, replace=False)))
-    first, second = people.split(0.5, seed=seed)
-    distances = {
-        "Hamming (columns that differ)": _to_nearest(first, second, Hamming(), workers),
-        "Gower (0 = equal, 1 = unlike)": _to_nearest(first, second, Gower(), workers),
-    }
-    lines: list[tuple[Cell, ...]] = [
-        (name, *(round(float(value), 4) for value in np.percentile(found, PERCENTILES)), f"{(found == 0).mean():.1%}")
-        for name, found in distances.items()
-    ]
-    grid = Grid(
-        "halves",
-        "Two random halves: distance of each person in one to the nearest in the other",
-        ("distance", *(f"{percent} %" for percent in PERCENTILES), "exact matches"),
-        tuple(lines),
-    )
-    gower = distances["Gower (0 = equal, 1 = unlike)"]
-    shares, edges = np.histogram(gower, bins=40)
-    series = Series(
-        "halves", "Distance to the nearest person of the other half", "Gower distance", "people",
-        tuple(map(float, edges[:-1])), tuple(map(float, shares)),
-    )  # fmt: skip
-    described = describe(people, seed=seed, workers=workers)
-    note = (
-        "Neither half was made from the other, yet some people have an exact twin there and most a near one: "
-        "a synthetic table that is 'not too close' to the real one proves nothing, nor does one that is close. "
-        "Only a comparison with people who were never shown to the generator does."
-    )
+    people = people.take(np.sort(stream(seed, "people").choice(len(people), PEOPLE, replace=False)))
+    real, holdout = people.split(0.5, seed=seed)
+
+    def audited(name: str, before: int) -> Result:
+        rng = stream(seed, "release", name)
+        synthetic = generators.parse(name).fit(real, rng).sample(len(real), rng)
+
+        def told(done: int, total: int) -> None:
+            progress(before * total + done, 2 * total)
+
+        return audit(real, synthetic, holdout=holdout, seed=seed, workers=workers, progress=told)
+
+    leaky, careful = audited(LEAKY, 0), audited(CAREFUL, 1)
     return replace(
-        described,
+        leaky,
         audit="demo",
-        plan={"rows": ROWS},
-        grids=(*described.grids, grid),
-        series=(series,),
-        notes=(*described.notes, note),
+        plan={**leaky.plan, "people": PEOPLE, "leaky": LEAKY, "careful": CAREFUL},
+        findings=tuple(replace(finding, title=f"{LEAKY}: {finding.title}") for finding in leaky.findings),
+        grids=(_side_by_side(leaky, careful), *leaky.grids),
+        notes=(
+            f"The tables and findings below are about the release made by {LEAKY}; the first table shows {CAREFUL} beside it.",
+            f"The worst finding about {CAREFUL}: {careful.severity}.",
+            *leaky.notes,
+        ),
     )
 
 
-def _to_nearest(queries: Table, candidates: Table, metric: Metric, workers: int) -> np.ndarray:
-    return nearest(queries, candidates, metric=metric, workers=workers).distances[:, 0]
+def _side_by_side(leaky: Result, careful: Result) -> Grid:
+    beside = {finding.name: finding for finding in careful.findings}
+    rows: list[tuple[Cell, ...]] = []
+    for finding in leaky.findings:
+        rows.append((finding.name, *_told(finding), *_told(beside.get(finding.name))))
+    heads = ("attack", LEAKY, "severity", CAREFUL.partition(":")[0], "severity ")
+    return Grid("demo", f"What each attack gains over its control: {LEAKY} against {CAREFUL}", heads, tuple(rows))
+
+
+def _told(finding: Finding | None) -> tuple[Cell, Cell]:
+    if finding is None:
+        return None, None
+    figure = finding.estimate
+    return f"{figure.value:.3f} ({figure.low:.3f} to {figure.high:.3f})", str(finding.severity)

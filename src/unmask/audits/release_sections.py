@@ -67,7 +67,9 @@ def copies_section(release: Release, plan: ReleasePlan, workers: int) -> Section
     if found.unique is not None:
         excess = found.excess or found.unique
         low = (strict.excess or strict.unique or excess).low
-        severity = (Severity.HIGH if low > 0 else Severity.NONE) if found.excess else Policy().severity(low)
+        severity = Severity.HIGH if low > 0 else Severity.NONE
+        if found.excess is None:  # without a holdout a few copies may be chance
+            severity = Policy().severity(low) if low >= Policy().medium else Severity.NONE
         findings.append(
             Finding(
                 "copies",

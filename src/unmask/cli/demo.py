@@ -1,11 +1,12 @@
-"""Look at the bundled data: needs nothing.
+"""Audit two releases of the bundled data: needs nothing.
 
-Describes 10,000 people of the bundled Adult data set and shows how near two random halves of it are to each other.
+Half of 8,000 people of the bundled Adult data set is published twice: by a leaky generator (cart) and by a careful one
+(privbayes, epsilon 1). The audit of both takes about a minute the first time, since loops are compiled.
 """
 
 from __future__ import annotations
 
-from unmask.cli.options import ALL_CORES, Json, Out, Quiet, Seed, Workers, deliver
+from unmask.cli.options import ALL_CORES, Json, Out, Quiet, Seed, Workers, deliver, watch
 
 
 def run(
@@ -13,4 +14,6 @@ def run(
 ) -> None:
     from unmask.audits.demo import demo
 
-    deliver(demo(seed=seed, workers=workers), out=out, as_json=as_json, quiet=quiet, workers=workers)
+    with watch("Auditing two releases", quiet=quiet or as_json) as progress:
+        result = demo(seed=seed, workers=workers, progress=progress)
+    deliver(result, out=out, as_json=as_json, quiet=quiet, workers=workers)

@@ -27,7 +27,8 @@ Workers = Annotated[
     int, typer.Option("--workers", min=1, help="Threads or processes to use.", show_default="all cores")
 ]
 Out = Annotated[
-    Path | None, typer.Option("--out", help="Directory for result.json and its companions.", show_default=False)
+    Path | None,
+    typer.Option("--out", help="Directory for report.html, result.json and companions.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON for other programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
@@ -44,7 +45,10 @@ def deliver(
     from unmask.audits.run import write
 
     if out is not None:
+        from unmask.reports import html
+
         write(result, out, run=how_it_ran(workers), growing=growing)
+        html.write(result, out)
     if as_json:
         print(json.dumps(result.to_plain(), indent=1, ensure_ascii=False))
     elif not quiet:

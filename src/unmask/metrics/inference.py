@@ -98,6 +98,7 @@ def inference(
     rows = chosen_rows(real, attacks, rng)
     control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, attacks, rng)
     people = [real.take(rows)] + ([] if holdout is None else [holdout.take(control_rows)])
+    blind = _blind(reference or holdout, real.schema, secret, len(rows), rng)
     release = synthetic.take(rng.permutation(len(synthetic)))  # ties must not depend on the order of the file
     if model is None:
         k = min(neighbours, len(synthetic))
@@ -109,7 +110,6 @@ def inference(
         tolerance.accepts(guess, of_table(part, secret), column) for guess, part in zip(guesses, people, strict=True)
     ]
     truth = of_table(people[0], secret)
-    blind = _blind(reference or holdout, real.schema, secret, len(rows), rng)
     control = None if holdout is None else Attempts(right[1], persons(holdout, control_rows))
     units = persons(real, rows)
     fields = judged(

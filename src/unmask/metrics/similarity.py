@@ -12,7 +12,8 @@ Distances run from each synthetic (holdout) row to the real table, never the oth
     gower     numbers on their public range, categories 0 or 1
 
 Cost: columns x synthetic x (real + holdout) + columns x holdout x real pairs; each subsample adds columns x (synthetic +
-holdout) x the smaller table. Memory is linear in the rows.
+holdout) x the smaller table. Memory is linear in the rows. Definitions of other tools: `mostlyai_qa`, `sdmetrics_baseline`,
+`sdmetrics_overfitting`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from unmask.metrics._comparison import (
 from unmask.metrics._holdout_share import Hits, HoldoutShare, count_hits, holdout_share
 from unmask.metrics._minimal_distance import MinimalDistance, minimal_distance
 from unmask.metrics._rebinning import Binning, Quantile, Uniform, rebinned, with_numeric_columns
+from unmask.metrics._similarity_modes import mostlyai_qa, sdmetrics_baseline, sdmetrics_overfitting
 from unmask.tables.distance import Euclid, Gower, Hamming, Metric
 from unmask.tables.matching import By, group_ids
 from unmask.tables.schema import quoted
@@ -43,7 +45,8 @@ from unmask.tables.table import Table
 
 __all__ = [
     "Compared", "Comparison", "Curves", "Distance", "HoldoutShare", "MinimalDistance", "Quantile", "Reference", "Scores",
-    "Similarity", "Statistic", "Uniform", "Verdict", "minimal_distance",
+    "Similarity", "Statistic", "Uniform", "Verdict", "minimal_distance", "mostlyai_qa", "sdmetrics_baseline",
+    "sdmetrics_overfitting",
 ]  # fmt: skip
 
 

@@ -12,7 +12,8 @@ so real and holdout are cut to equal size at random. An attempt for which no pre
 Values are compared as codes and numbers, never as text; missing equals missing; a value outside the schema matches nothing.
 
 Cost: sorting every column once, then per predicate the rows that meet its narrowest condition, up to the second match.
-Several predicates may point at one person; they count as one unit in all intervals.
+Several predicates may point at one person; they count as one unit in all intervals. In a table of few, numeric columns only
+rows at the rim can be isolated by "at least as extreme", so multivariate predicates are scarce; read the univariate ones too.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ def singling_out(
 
     one = mode == Mode.UNIVARIATE
     widths = (1, 1) if one else _widths(width, len(real.schema.columns))
-    guesses = _univariate(release, attempts, rng) if one else _multivariate(release, attempts, widths, rng)
     blind = _random(elsewhere, attempts, widths, rng)
+    guesses = _univariate(release, attempts, rng) if one else _multivariate(release, attempts, widths, rng)
 
     hits, hits_on_all, blind_hits = (
         table.only_match(asked) for table, asked in ((compared, guesses), (everyone, guesses), (compared, blind))

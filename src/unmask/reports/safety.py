@@ -15,7 +15,13 @@ GROUPS = "groups"  # grids with this name, or `groups/...`
 COUNTS = ("people", "persons", "units", "records", "rows", "n", "size", "members")  # the column that says how many
 PARTS = ("column", "by")  # the column that says by what people were divided
 NAMES = ("group", "value", "category")  # the column that names a group
-SINGLE = ("row", "row number", "record", "person", "unit")  # grids whose first column is one of these name single records
+SINGLE = (
+    "row",
+    "row number",
+    "record",
+    "person",
+    "unit",
+)  # grids whose first column is one of these name single records
 
 
 def for_sharing(result: Result) -> Result:
@@ -24,7 +30,9 @@ def for_sharing(result: Result) -> Result:
     grids, notes = [], list(result.notes)
     for grid in result.grids:
         if names_records(grid):
-            notes.append(f"The table '{grid.title}' is about single records and is not shown; it belongs in records.csv.")
+            notes.append(
+                f"The table '{grid.title}' is about single records and is not shown; it belongs in records.csv."
+            )
         elif grid.name.split("/")[0] == GROUPS:
             grids.append(without_small_groups(grid if public else _without_names(grid)))
         else:
@@ -58,7 +66,9 @@ def _family(rows: Sequence[tuple[Cell, ...]], count: int, part: int | None, smal
     by_size = sorted(range(len(rows)), key=lambda place: _size(rows[place][count]))
     hidden: list[int] = []
     for place in by_size:
-        if _size(rows[place][count]) >= smallest and sum(_size(rows[other][count]) for other in hidden) >= smallest * bool(hidden):
+        if _size(rows[place][count]) >= smallest and sum(
+            _size(rows[other][count]) for other in hidden
+        ) >= smallest * bool(hidden):
             break
         hidden.append(place)
     shown = [row for place, row in enumerate(rows) if place not in hidden]
@@ -81,9 +91,7 @@ def _without_names(grid: Grid) -> Grid:
     place = _position(grid, NAMES)
     if place is None:
         return grid
-    rows = tuple(
-        (*row[:place], f"group {number}", *row[place + 1 :]) for number, row in enumerate(grid.rows, start=1)
-    )
+    rows = tuple((*row[:place], f"group {number}", *row[place + 1 :]) for number, row in enumerate(grid.rows, start=1))
     return replace(grid, rows=rows)
 
 

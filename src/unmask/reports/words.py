@@ -96,10 +96,14 @@ def verdict(result: Result) -> Verdict:
     if worst.severity is not Severity.NONE:
         support = (f"{measure(worst)}: {in_words(worst.estimate)}.", f"Attacker: {worst.threat}", worst.advice)
         return Verdict(
-            worst.severity, LABELS[worst.severity], sentence(worst.title), (*support, *_failures(result)), _cannot(result)
+            worst.severity,
+            LABELS[worst.severity],
+            sentence(worst.title),
+            (*support, *_failures(result)),
+            _cannot(result),
         )
     many = plural(len(result.findings), "comparison")
-    sure = f"{worst.estimate.confidence:.0%} confidence"
+    sure = f"{percent(worst.estimate.confidence)} confidence"
     if kind(worst) == "dp claim" and all(kind(finding) == "dp claim" for finding in result.findings):
         text = f"The claim was not refuted ({many}, {sure})."
     elif any(finding.control is not None for finding in result.findings):
@@ -119,7 +123,9 @@ def _failures(result: Result) -> tuple[str, ...]:
     count = result.failed_tasks
     if not count:
         return ()
-    return (f"{plural(count, 'task')} failed and {'is' if count == 1 else 'are'} part of no number; the notes say why.",)
+    return (
+        f"{plural(count, 'task')} failed and {'is' if count == 1 else 'are'} part of no number; the notes say why.",
+    )
 
 
 def _cannot(result: Result) -> tuple[str, ...]:
@@ -181,11 +187,14 @@ def frequency(share: float) -> str:
 
 def in_words(figure: Figure) -> str:
     """A number with its interval, confidence and size."""
-    if math.isinf(figure.high):
-        interval = f"at least {number(figure.low)}"
-    else:
-        interval = f"{number(figure.low)} to {number(figure.high)}"
-    return f"{number(figure.value)} ({interval}, {figure.confidence:.0%}, n = {figure.n:,})"
+    low, high = number(figure.low), number(figure.high)
+    interval = f"at least {low}" if math.isinf(figure.high) else f"{low} to {high}"
+    return f"{number(figure.value)} ({interval}, {percent(figure.confidence)}, n = {figure.n:,})"
+
+
+def percent(share: float) -> str:
+    """A confidence or a share as a percentage."""
+    return f"{100 * share:.4g} %"
 
 
 def number(value: float) -> str:
@@ -196,10 +205,15 @@ def number(value: float) -> str:
         return "unbounded" if value > 0 else "-unbounded"
     if value and abs(value) < 0.0005:
         return f"{value:.1e}"
-    if abs(value) >= 1000:
+    if abs(value) >= 100 or value in (0.0, 1.0):
         return f"{value:,.0f}"
-    text = f"{value:.3f}" if abs(value) < 1 else f"{value:.3g}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{value:.3f}" if abs(value) < 1 else f"{value:.2f}"
+
+
+def short(value: float) -> str:
+    """The same without zeros at its end: for ticks and thresholds."""
+    text = number(value)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
 def cell_text(cell: Cell) -> str:
@@ -221,7 +235,8 @@ def plural(count: int, noun: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a full stop, unless it ends with one."""
+    """With a capital and a full stop."""
+    text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 

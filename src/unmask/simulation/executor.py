@@ -11,7 +11,7 @@ from typing import Any
 
 from joblib.externals.loky import get_reusable_executor
 
-from unmask.simulation.draw import Setting, draw
+from unmask.simulation.draw import draw
 from unmask.simulation.store import Arrays, Failed, Store
 from unmask.simulation.task import Task
 
@@ -21,6 +21,7 @@ AHEAD = 4  # tasks per worker that wait in line
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 Progress = Callable[[int, int], None]
+Work = Callable[[Any, Any], Arrays]  # from a setting and a task to the arrays of its outcome; importable, so that it pickles
 
 
 def no_progress(done: int, total: int) -> None:
@@ -28,28 +29,34 @@ def no_progress(done: int, total: int) -> None:
 
 
 def run_tasks(
-    setting: Setting, tasks: Sequence[Task], store: Store, *, workers: int = 1, progress: Progress = no_progress
+    setting: Any,
+    tasks: Sequence[Task],
+    store: Store,
+    *,
+    work: Work = draw,
+    workers: int = 1,
+    progress: Progress = no_progress,
 ) -> None:
-    """Draw every task that the store does not hold yet. The outcome does not depend on the number of workers."""
+    """Work on every task that the store does not hold yet. The outcome does not depend on the number of workers."""
     waiting = [task for task in tasks if store.get(task) is None]
     done = len(tasks) - len(waiting)
     progress(done, len(tasks))
     if workers == 1 or len(waiting) < 2:
         for task in waiting:
-            store.put(task, _attempt(setting, task))
+            store.put(task, _attempt(work, setting, task))
             progress(done := done + 1, len(tasks))
         return
-    _run_parallel(setting, waiting, store, workers, lambda finished: progress(done + finished, len(tasks)))
+    _run_parallel((work, setting), waiting, store, workers, lambda finished: progress(done + finished, len(tasks)))
 
 
 def _run_parallel(
-    setting: Setting, waiting: list[Task], store: Store, workers: int, progress: Callable[[int], None]
+    job: tuple[Work, Any], waiting: list[Task], store: Store, workers: int, progress: Callable[[int], None]
 ) -> None:
     attempts: dict[Task, int] = {}
     line, finished = list(reversed(waiting)), 0
     while line:
         executor = get_reusable_executor(
-            workers, timeout=20, initializer=_start_worker, initargs=(setting,), env=ONE_THREAD, reuse=False
+            workers, timeout=20, initializer=_start_worker, initargs=job, env=ONE_THREAD, reuse=False
         )
         running: dict[Any, Task] = {}
         try:
@@ -75,24 +82,24 @@ def _run_parallel(
         executor.shutdown(kill_workers=True)
 
 
-_SETTING: Setting | None = None  # in a worker: set once, when it starts
+_JOB: tuple[Work, Any] | None = None  # in a worker: set once, when it starts
 
 
-def _start_worker(setting: Setting) -> None:
-    global _SETTING
-    _SETTING = setting
+def _start_worker(work: Work, setting: Any) -> None:
+    global _JOB
+    _JOB = (work, setting)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
 
 
 def _work(task: Task) -> Arrays | Failed:
-    if _SETTING is None:
+    if _JOB is None:
         raise RuntimeError(f"worker {os.getpid()} was not started properly")
-    return _attempt(_SETTING, task)
+    return _attempt(*_JOB, task)
 
 
-def _attempt(setting: Setting, task: Task) -> Arrays | Failed:
-    """Draw a task; whatever a generator or attack raises becomes a recorded failure."""
+def _attempt(work: Work, setting: Any, task: Task) -> Arrays | Failed:
+    """Work on a task; whatever a generator or attack raises becomes a recorded failure."""
     try:
-        return draw(setting, task)
+        return work(setting, task)
     except Exception as problem:  # noqa: BLE001 - foreign generators raise anything
         return Failed(f"{type(problem).__name__}: {problem}")

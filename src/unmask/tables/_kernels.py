@@ -169,14 +169,14 @@ def nearest(work, sums, mismatches, best, rows):
 
 
 @njit(nogil=True, cache=True)
-def within(work, sums, mismatches, limit, counts):
-    """Add to `counts` how many candidates each query has at a sum of at most `limit`."""
+def within(work, sums, mismatches, limits, counts):
+    """Add to `counts` how many candidates each query has at a sum of at most its limit."""
     for low in range(0, work.total, BLOCK):
         size = min(BLOCK, work.total - low)
         part, mismatched = sums[:size], mismatches[:size]
         for row in range(counts.size):
             _measure(work, part, mismatched, row, low)
-            counts[row] += _count_upto(part, limit)
+            counts[row] += _count_upto(part, limits[row])
 
 
 @njit(nogil=True, cache=True)

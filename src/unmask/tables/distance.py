@@ -92,21 +92,23 @@ def count_within(
     queries: Rows,
     candidates: Rows,
     *,
-    radius: float,
+    radius: float | np.ndarray,
     metric: Metric = HAMMING,
     columns: Sequence[str] | None = None,
     exclude_same_row: bool = False,
     workers: int = 1,
 ) -> np.ndarray:
-    """How many candidates lie at a distance of at most `radius` of each query (int64)."""
-    if not radius >= 0:
-        raise ParameterError(f"radius is {radius}; give a distance of 0 or more, in the unit of {metric}.")
+    """How many candidates lie at a distance of at most `radius` (one for all, or one each) of each query (int64)."""
+    radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (len(queries),))
+    if not (radii >= 0).all():
+        raise ParameterError(f"radius is {radii.min()}; give a distance of 0 or more, in the unit of {metric}.")
     task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=0)
     counts = np.zeros(task.rows, dtype=np.int64)
-    limit = task.largest_sum_within(radius)
+    distinct, place = np.unique(radii, return_inverse=True)
+    limits = np.array([task.largest_sum_within(float(each)) for each in distinct], dtype=type(task.far))[place]
 
     def run(low: int, high: int) -> None:
-        _kernels.within(task.part(low, high), *task.buffers(), limit, counts[low:high])
+        _kernels.within(task.part(low, high), *task.buffers(), limits[low:high], counts[low:high])
 
     _in_chunks(run, task.rows, workers)
     return counts

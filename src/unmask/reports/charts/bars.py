@@ -46,13 +46,15 @@ def _edges(series: Series) -> tuple[float, ...]:
 def risk_chart(name: str, title: str, series: Series, *, tolerance: float | None = None) -> Chart:
     """Everybody's risk in order, as hundredths of the people: quantiles, never a person."""
     risks = sorted(finite(series).y)
-    bars = [risks[min(len(risks) - 1, int((place + 0.5) / STRIP * len(risks)))] for place in range(STRIP)] if risks else []
+    bars = (
+        [risks[min(len(risks) - 1, int((place + 0.5) / STRIP * len(risks)))] for place in range(STRIP)] if risks else []
+    )
     x, y = Axis(0.0, 1.0), around((*bars, *risks[-1:]), zero=True)
 
     def draw(width: int) -> tuple[int, list[Markup]]:
         height = 220
         across, up, parts = frame(
-            x, y, "people, from the least to the most exposed", series.y_label, width, height, share=(True, False)
+            x, y, "people, from least to most exposed", series.y_label, width, height, share=(True, False)
         )
         step = (across.end - across.start) / STRIP
         for place, risk in enumerate(bars):
@@ -66,7 +68,7 @@ def risk_chart(name: str, title: str, series: Series, *, tolerance: float | None
 
     shares = (0.01, 0.05, 0.10, 0.25, 0.50)
     rows = tuple((frequency(share), float(f"{_at_least(risks, share):.4g}")) for share in shares) if risks else ()
-    described = f"The most exposed {rows[2][0]} have {series.y_label} of at least {number(rows[2][1])}." if rows else ""
+    described = f"For the most exposed {rows[2][0]}: {series.y_label} of at least {number(rows[2][1])}." if rows else ""
     numbers = Grid("numbers", "Quantiles", ("most exposed", f"{series.y_label}, at least"), rows)
     return chart(Words(name, title, described), draw, numbers)
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from unmask.audits.result import Cell, Grid, Series
 from unmask.reports.charts.lines import finite, legend_of, style
 from unmask.reports.charts.svg import LINES, NARROW, Chart, Words, around, chart, frame, shortened, tag, text
-from unmask.reports.words import number
+from unmask.reports.words import number, short
 
 SHADES = 5  # shades of a heat map in the stylesheet
 LARGEST = 40  # lines and columns of a heat map
@@ -65,7 +65,15 @@ def heat_chart(name: str, title: str, grid: Grid) -> Chart:
         parts = []
         for place, head in enumerate(heads):
             x = left + (place + 0.5) * side
-            parts.append(text(x + 4, top - 8, shortened(head, 92), class_="tick", transform=f"rotate(-55 {x + 4:.1f} {top - 8:.1f})"))
+            parts.append(
+                text(
+                    x + 4,
+                    top - 8,
+                    shortened(head, 92),
+                    class_="tick",
+                    transform=f"rotate(-55 {x + 4:.1f} {top - 8:.1f})",
+                )
+            )
         for line, row in enumerate(rows):
             y = top + line * tall
             parts.append(text(left - 6, y + tall / 2 + 4, shortened(str(row[0]), left - 10), class_="label end"))
@@ -74,8 +82,12 @@ def heat_chart(name: str, title: str, grid: Grid) -> Chart:
                 parts.append(tag("rect", class_=f"heat {_shade(cell, low, high)}", **box))
         return int(top + tall * len(rows) + 12), parts
 
-    words = Words(name, title, f"{len(rows)} lines and {len(heads)} columns, from {number(low)} to {number(high)}; darker is more.")
-    legend = [(f"heat heat-{shade + 1}", number(low + (high - low) * shade / (SHADES - 1))) for shade in range(SHADES)]
+    words = Words(
+        name,
+        title,
+        f"{len(rows)} lines and {len(heads)} columns, from {number(low)} to {number(high)}; darker is more.",
+    )
+    legend = [(f"heat heat-{shade + 1}", short(low + (high - low) * shade / (SHADES - 1))) for shade in range(SHADES)]
     return chart(words, draw, grid, legend)
 
 

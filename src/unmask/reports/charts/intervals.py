@@ -11,9 +11,20 @@ from markupsafe import Markup
 from unmask.audits.judge import Policy
 from unmask.audits.result import Cell, Finding, Grid
 from unmask.reports.charts.svg import (
-    NARROW, Axis, Chart, Words, around, chart, line, path, shortened, tag, text, tick,
-)  # fmt: skip
-from unmask.reports.words import SHAPES, attack_rate, kind, number
+    NARROW,
+    Axis,
+    Chart,
+    Words,
+    around,
+    chart,
+    line,
+    path,
+    shortened,
+    tag,
+    text,
+    tick,
+)
+from unmask.reports.words import SHAPES, attack_rate, kind, number, short
 
 MOST = 30  # lines of a forest plot
 
@@ -28,6 +39,7 @@ class Row:
     high: float
     other: float | None = None  # a mark to compare with: guessing, or a claim
     class_: str = "none"
+    shape: str = ""
     hollow: bool = False
 
 
@@ -41,7 +53,16 @@ def rows_of(findings: Sequence[Finding]) -> list[Row]:
         control = finding.control.value if finding.control else 0.0
         guess = finding.baseline.value - control if finding.baseline else None
         rows.append(
-            Row(finding.name, estimate.value, estimate.low, estimate.high, guess, str(finding.severity), finding.control is None)
+            Row(
+                finding.name,
+                estimate.value,
+                estimate.low,
+                estimate.high,
+                guess,
+                str(finding.severity),
+                SHAPES[finding.severity],
+                finding.control is None,
+            )
         )
     return sorted(rows, key=lambda row: -row.value)
 
@@ -53,22 +74,20 @@ def rows_of_grid(grid: Grid) -> list[Row]:
         return []
     low, high = heads.index("low"), heads.index("high")
     other = heads.index("claim") if "claim" in heads else None
-    texts = [place for place in range(low - 1) if all(not _is_number(row[place]) for row in grid.rows)]
+    texts = [place for place in range(low - 1) if all(_number(row[place]) is None for row in grid.rows)]
     rows = []
     for cells in grid.rows:
-        value = cells[low - 1]
-        if not _is_number(value) or not (_is_number(cells[low]) and _is_number(cells[high])):
-            continue
-        label = " · ".join(str(cells[place]) for place in texts if cells[place] is not None) or str(cells[0])
-        mark = cells[other] if other is not None else None
-        rows.append(
-            Row(label, *(float(cell) for cell in (value, cells[low], cells[high])), float(mark) if _is_number(mark) else None)  # type: ignore[arg-type]
-        )
+        value, bottom, top = (_number(cells[place]) for place in (low - 1, low, high))
+        if value is not None and bottom is not None and top is not None:
+            label = " · ".join(str(cells[place]) for place in texts if cells[place] is not None) or str(cells[0])
+            rows.append(Row(label, value, bottom, top, None if other is None else _number(cells[other])))
     return rows
 
 
-def _is_number(cell: Cell) -> bool:
-    return isinstance(cell, int | float) and not isinstance(cell, bool) and not math.isnan(cell)
+def _number(cell: Cell) -> float | None:
+    if isinstance(cell, bool) or not isinstance(cell, int | float) or math.isnan(cell):
+        return None
+    return float(cell)
 
 
 def forest_chart(
@@ -82,17 +101,17 @@ def forest_chart(
     zero: bool = True,
 ) -> Chart:
     """Estimates with intervals under one another. `thresholds` draws where severity begins."""
-    rows = list(rows)[:MOST]
+    rows, every = list(rows)[:MOST], len(rows)
     places = [value for row in rows for value in (row.value, row.low, row.high, row.other) if value is not None]
     axis = around([*places, *((Policy().high,) if thresholds else ())], zero=zero)
 
     def draw(width: int) -> tuple[int, list[Markup]]:
         return _forest(width, rows, axis, x_label, thresholds)
 
-    best = rows[0]
+    best, many = rows[0], f"The first {MOST} of {every}" if every > MOST else str(every)
     words = Words(
         name, title,
-        f"{len(rows)} estimates with their intervals. {best.label}: {number(best.value)}, "
+        f"{many} estimates with their intervals. {best.label}: {number(best.value)}, "
         f"interval {number(best.low)} to {number(best.high)}.",
     )  # fmt: skip
     legend = [("square", "estimate and interval")]
@@ -100,12 +119,10 @@ def forest_chart(
         legend.append(("other", other))
     if any(row.hollow for row in rows):
         legend.append(("square hollow", "plain success: no control to compare with"))
-    return chart(words, draw, None, legend)
+    return chart(words, draw, None, legend if len(legend) > 1 else ())
 
 
-def _forest(
-    width: int, rows: Sequence[Row], axis: Axis, x_label: str, thresholds: bool
-) -> tuple[int, list[Markup]]:
+def _forest(width: int, rows: Sequence[Row], axis: Axis, x_label: str, thresholds: bool) -> tuple[int, list[Markup]]:
     narrow = width <= NARROW
     labels = 0.0 if narrow else 210.0
     step, top = (42.0, 26.0) if narrow else (26.0, 30.0)
@@ -126,11 +143,11 @@ def _forest(
     for place, row in enumerate(rows):
         y = top + step * (place + 0.5) + (9 if narrow else 0)
         if narrow:
-            parts.append(text(2, y - 13, shortened(row.label, width - 70), class_="label"))
-            parts.append(text(width - 4, y - 13, number(row.value), class_="tick end"))
+            parts.append(text(2, y - 13, shortened(row.label, width - 84), class_="label halo"))
+            parts.append(text(width - 4, y - 13, f"{row.shape} {number(row.value)}", class_="label end halo"))
         else:
             parts.append(text(labels, y + 4, shortened(row.label, labels - 6), class_="label end"))
-            interval = f"{number(row.value)} ({number(row.low)} to {number(row.high)})"
+            interval = f"{row.shape} {number(row.value)} ({number(row.low)} to {number(row.high)})"
             parts.append(text(width - 4, y + 4, interval, class_="tick end"))
         parts += _interval(x, y, row)
     parts.append(text((x.start + x.end) / 2, height - 8, shortened(x_label, width - 20), class_="label middle"))
@@ -151,7 +168,7 @@ def _interval(x: Axis, y: float, row: Row) -> list[Markup]:
     return parts
 
 
-CARD, BAR = 300, 46
+CARD, BAR = 260, 46
 
 
 def card_chart(name: str, finding: Finding, title: str) -> Markup:
@@ -162,7 +179,7 @@ def card_chart(name: str, finding: Finding, title: str) -> Markup:
         x = Axis(0.0, 1.0, 6.0, CARD - 6.0)
         low, high, value = control + estimate.low, control + estimate.high, rate
         guess = finding.baseline.value if finding.baseline else None
-        described = f"On a scale from 0 to 100 in 100: control {number(100 * control)}, attack {number(100 * rate)}."
+        described = f"On a scale from 0 to 100 in 100: control {short(100 * control)}, attack {short(100 * rate)}."
     else:
         control, low, high, value = 0.0, estimate.low, estimate.high, estimate.value
         guess = finding.baseline.value if finding.baseline else None
@@ -176,12 +193,14 @@ def card_chart(name: str, finding: Finding, title: str) -> Markup:
         parts.append(line(x(control), y, x(value), y, f"gain {finding.severity}"))
         parts.append(line(x(control), y - 10, x(control), y + 10, "control"))
     parts.append(line(x(low), y, x(high), y, f"interval {finding.severity}"))
-    parts += [line(x(end), y - 5, x(end), y + 5, f"interval {finding.severity}") for end in (low, high) if math.isfinite(end)]
+    parts += [
+        line(x(end), y - 5, x(end), y + 5, f"interval {finding.severity}") for end in (low, high) if math.isfinite(end)
+    ]
     parts.append(tag("circle", cx=x(value), cy=y, r=5, class_=f"square {finding.severity}"))
     if guess is not None:
         place = x(guess)
         parts.append(path([(place, y - 7), (place + 5, y), (place, y + 7), (place - 5, y)], "other", closed=True))
-    scale = ("0", "50", "100 in 100") if x.high == 1 and kind(finding) != "dp claim" else ("0", "", number(x.high))
+    scale = ("0", "50", "100 in 100") if x.high == 1 and kind(finding) != "dp claim" else ("0", "", short(x.high))
     for value_, word, side in ((0.0, scale[0], ""), (x.high / 2, scale[1], "middle"), (x.high, scale[2], "end")):
         parts.append(text(x(value_), BAR - 4, word, class_=f"tick {side}"))
     inside = [
@@ -190,5 +209,10 @@ def card_chart(name: str, finding: Finding, title: str) -> Markup:
         *parts,
     ]
     return tag(
-        "svg", *inside, viewBox=f"0 0 {CARD} {BAR}", role="img", aria_labelledby=f"{name}-title {name}-desc", class_="card-bar"
+        "svg",
+        *inside,
+        viewBox=f"0 0 {CARD} {BAR}",
+        role="img",
+        aria_labelledby=f"{name}-title {name}-desc",
+        class_="card-bar",
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from markupsafe import Markup
 
 from unmask.audits.result import Cell, Grid, Series
 from unmask.reports.charts.svg import LINES, Axis, Chart, Words, around, chart, frame, line, path, text
-from unmask.reports.words import number, plural
+from unmask.reports.words import number, plural, sentence, short
 
 POINTS = 160  # points of one line that can be told apart in print
 NUMBERS = 24  # lines of the table of numbers
@@ -75,7 +76,9 @@ def roc_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
 
     def draw(width: int) -> tuple[int, list[Markup]]:
         height = 380 if width > 400 else 330
-        x, y, parts = frame(axis, axis, "false alarms (false positive rate)", "recognised (true positive rate)", width, height)
+        x, y, parts = frame(
+            axis, axis, "false alarms (false positive rate)", "recognised (true positive rate)", width, height
+        )
         parts.append(path([(x(lowest), y(lowest)), (x(1), y(1))], "mark"))
         parts.append(text(x(lowest * 40), y(lowest * 12), "guessing", class_="tick"))
         for place, one in reversed(list(enumerate(series))):
@@ -86,7 +89,7 @@ def roc_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
     best = series[0]
     description = (
         f"Both axes are logarithmic. At 1 false alarm in 100, {_short(best)} recognises most: "
-        f"{number(100 * _recognised(best))} in 100. A line on the diagonal does no better than guessing."
+        f"{short(round(100 * _recognised(best), 1))} in 100. A line on the diagonal does no better than guessing."
     )
     return chart(Words(name, title, description), draw, numbers_of(series), legend_of(series))
 
@@ -100,7 +103,8 @@ def ecdf_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
     """Shares of people up to a value, as steps."""
     return line_chart(
         name, title, series, steps=True, share=(False, True), y_range=(0.0, 1.0),
-        description="Each line rises to the share of rows whose value is at most that on the axis. A line further left has smaller values.",
+        description="Each line rises to the share of rows whose value is at most that on the axis. "
+        "A line further left has smaller values.",
     )  # fmt: skip
 
 
@@ -116,27 +120,25 @@ def claim_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
     """The bound on epsilon as runs come in, against the claim (the series whose name ends in `/claim`)."""
     claims = [one for one in series if one.name.endswith("/claim")]
     bounds = [one for one in series if one not in claims] or list(claims)
-    mark = Mark(claims[0].y[-1], f"claim: {number(claims[0].y[-1])}") if claims and claims[0].y else None
+    mark = Mark(claims[0].y[-1], f"claim: {short(claims[0].y[-1])}") if claims and claims[0].y else None
     last = ", ".join(f"{_short(one)} ends at {number(one.y[-1])}" for one in bounds[:LINES] if one.y)
     return line_chart(
         name, title, bounds, mark=mark,
-        description=f"Lower bound on epsilon; above the claim it refutes the claim. {last}.",
+        description=f"Lower bound on epsilon; above the claim it refutes the claim. {sentence(last)}",
     )  # fmt: skip
 
 
 def stairs(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Points of a step function that jumps at each x."""
     made = list(points[:1])
-    for (_, before), (x, y) in zip(points, points[1:], strict=False):
+    for (_, before), (x, y) in pairwise(points):
         made += [(x, before), (x, y)]
     return made
 
 
 def finite(series: Series) -> Series:
     """Without points that no paper has a place for."""
-    points = [
-        (x, y) for x, y in zip(series.x, series.y, strict=False) if math.isfinite(x) and math.isfinite(y)
-    ]
+    points = [(x, y) for x, y in zip(series.x, series.y, strict=False) if math.isfinite(x) and math.isfinite(y)]
     return replace(series, x=tuple(x for x, _ in points), y=tuple(y for _, y in points))
 
 
@@ -156,7 +158,11 @@ def numbers_of(series: Sequence[Series]) -> Grid:
     """The numbers behind lines: one column per line where they share their x, else one line per point."""
     shared = all(one.x == series[0].x for one in series)
     places = _places(len(series[0].x), NUMBERS)
-    note = "" if len(series[0].x) <= NUMBERS else f"; every {len(series[0].x) // NUMBERS + 1}th point or so, all are in result.json"
+    note = (
+        ""
+        if len(series[0].x) <= NUMBERS
+        else f"; every {len(series[0].x) // NUMBERS + 1}th point or so, all are in result.json"
+    )
     rows: list[tuple[Cell, ...]] = []
     if shared:
         rows = [(_round(series[0].x[place]), *(_round(one.y[place]) for one in series)) for place in places]
@@ -195,4 +201,4 @@ def _describe(series: Sequence[Series]) -> str:
     for one in series[:LINES]:
         if one.y:
             parts.append(f"{_short(one)}: from {number(min(one.y))} to {number(max(one.y))}")
-    return f"{series[0].y_label} by {series[0].x_label}. {'; '.join(parts)}."
+    return f"{sentence(f'{series[0].y_label} by {series[0].x_label}')} {sentence('; '.join(parts))}"

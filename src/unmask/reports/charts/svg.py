@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from unmask.audits.result import Grid
-from unmask.reports.words import number, readable
+from unmask.reports.words import readable, short
 
 WIDE, NARROW = 680, 340
 LINES = 6  # line styles in the stylesheet; what comes after is grey
@@ -48,14 +48,11 @@ def chart(
     legend: Sequence[tuple[str, str]] = (),
 ) -> Chart:
     """Draw for a desk and for a phone; `draw` gives the height and the parts for a width."""
-    drawn = []
-    for width in (WIDE, NARROW):
-        height, parts = draw(width)
-        drawn.append(_svg(f"{words.name}-{width}", width, height, words, parts))
-    return Chart(words.name, words.title, words.description, *drawn, numbers, tuple(legend))
+    wide, narrow = (_svg(f"{words.name}-{width}", width, *draw(width), words) for width in (WIDE, NARROW))
+    return Chart(words.name, words.title, words.description, wide, narrow, numbers, tuple(legend))
 
 
-def _svg(name: str, width: int, height: int, words: Words, parts: Iterable[Markup]) -> Markup:
+def _svg(name: str, width: int, height: int, parts: Iterable[Markup], words: Words) -> Markup:
     inside = [
         tag("title", escape(readable(words.title)), id=f"{name}-title"),
         tag("desc", escape(readable(words.description, 600)), id=f"{name}-desc"),
@@ -137,7 +134,7 @@ class Axis:
         rough = 10 ** math.floor(math.log10(span / most))
         step = next(rough * factor for factor in (1, 2, 5, 10) if span / (rough * factor) <= most)
         first = math.ceil(self.low / step - 1e-9)
-        count = int(math.floor(self.high / step + 1e-9)) - first + 1
+        count = math.floor(self.high / step + 1e-9) - first + 1
         return [round((first + place) * step, 10) + 0.0 for place in range(count)]
 
 
@@ -178,4 +175,4 @@ def tick(value: float, axis: Axis, share: bool) -> str:
         return f"{value:g}" if value >= 1e-4 else f"{value:.0e}"
     if share:
         return f"{100 * value:g} %"
-    return number(value)
+    return short(value)

@@ -1,0 +1,69 @@
+"""The release audit's metrics beside the peers' recorded CPU seconds (PEERS.md); the peers themselves are not run here.
+
+Each part has a function of its own; `main` runs them all. One thread. Recorded seconds come from another run of the same kind of
+machine, so a bar that is met by a small factor wants a run side by side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks._timing import cpu_seconds, line
+from benchmarks.distance import people
+from unmask.metrics.copies import copies
+from unmask.metrics.similarity import Distance, Similarity
+
+ROWS = 20_000
+MOSTLYAI_QA, SYNTHEVAL = 14.1, 140.0  # CPU seconds at 20,000 rows, recorded in PEERS.md (the latter extrapolated)
+CURVE = (1_000, 3_000, 10_000, 30_000, 100_000)
+
+
+def similarity() -> None:
+    """DCR, NNDR and IMS of synthetic and holdout rows, with the share, its test and the curves."""
+    real, synthetic, holdout = (people(ROWS, seed) for seed in (1, 2, 3))
+
+    def run(distance: Distance, rows: int = ROWS) -> None:
+        parts = [table.take(range(rows)) for table in (real, synthetic, holdout)]
+        Similarity(distance=distance).compare(parts[0], parts[1], holdout=parts[2], rng=np.random.default_rng(0))
+
+    seconds = cpu_seconds(lambda: run(Distance.HAMMING), repeat=3)
+    what = f"IMS + DCR + NNDR + share, {ROWS:,} x 3: {seconds:.2f} s"
+    line(
+        what,
+        seconds,
+        bar=bar(seconds, MOSTLYAI_QA, 8),
+        against=f"mostlyai-qa: {MOSTLYAI_QA / seconds:.0f} x (recorded)",
+    )
+    line("", seconds, bar=bar(seconds, SYNTHEVAL, 80), against=f"syntheval: {SYNTHEVAL / seconds:.0f} x (recorded)")
+    for distance in (Distance.GOWER, Distance.EUCLID):
+        seconds = cpu_seconds(lambda d=distance: run(d), repeat=1)
+        line(f"the same with {distance}: {seconds:.2f} s", seconds)
+    seconds = cpu_seconds(lambda: copies(real, synthetic, holdout=holdout), repeat=3)
+    line(f"verbatim copies of unique rows: {seconds:.3f} s", seconds)
+
+
+def bar(seconds: float, peer: float, times: int) -> str:
+    """Whether the bar is met, against a figure recorded on the machine of PEERS.md."""
+    return f"{'met' if seconds <= peer / times else 'MISSED'}: at most 1/{times} of {peer:g} s"
+
+
+def similarity_curve() -> None:
+    """How the cost grows with the rows: near 2, since every pair is looked at."""
+    times = []
+    for rows in CURVE:
+        tables = [people(rows, seed) for seed in (1, 2, 3)]
+
+        def run(real=tables[0], synthetic=tables[1], holdout=tables[2]) -> None:  # type: ignore[no-untyped-def]
+            Similarity().compare(real, synthetic, holdout=holdout, rng=np.random.default_rng(0))
+
+        times.append(cpu_seconds(run, repeat=1 if rows > 20_000 else 3))
+        line(f"IMS + DCR + NNDR + share, {rows:,} rows: {times[-1]:.3f} s", times[-1])
+    for low in range(len(CURVE) - 1):
+        exponent = np.log(times[low + 1] / times[low]) / np.log(CURVE[low + 1] / CURVE[low])
+        print(f"  exponent from {CURVE[low]:,} to {CURVE[low + 1]:,} rows: {exponent:.2f}")
+
+
+def main() -> None:
+    """Print everything; about two minutes."""
+    similarity()
+    similarity_curve()

@@ -1,0 +1,284 @@
+"""One run of the claim's game: toss the coin, fit on D or D', publish, and take down what an attacker would look at."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from unmask.audits.epsilon_likelihood import Likelihood
+from unmask.audits.epsilon_pairs import Pair
+from unmask.errors import GeneratorError
+from unmask.generators._counts import mutual_information
+from unmask.generators._generator import Generator, Measurement
+from unmask.generators.claim import Claim
+from unmask.simulation.store import Arrays
+from unmask.simulation.task import Task, stream
+from unmask.tables.table import Table, concatenate
+
+LARGE = 1e9
+IMPOSSIBLE = -60.0  # stands for a log-likelihood of minus infinity
+MOST_COUNTS = 60  # codes that are counted one by one; larger domains only at the target's values
+MOST_PAIRS = 10
+MOST_ENTRIES = 60  # numbers of a bare mechanism's array that are looked at
+WHOLE = 60.0  # granularity of a whole number: nothing to read from its last bits
+
+BLACK, WHITE, BITS = "black", "white", "bits"
+Mapped: TypeAlias = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A bare mechanism: any function of a table and a random stream that returns numbers."""
+
+    name: ClassVar[str] = "mechanism"
+
+    call: Callable[[Table, np.random.Generator], Any]
+    claim: Claim | None = None
+
+
+@dataclass(frozen=True)
+class Run(Task):
+    """One run of an audit; `who` is the generator under audit or a control, `pair` the number of its pair."""
+
+    who: str = "audit"
+    pair: int = 0
+
+    @property
+    def id(self) -> str:
+        return f"{self.who}-pair{self.pair}-{self.index:06d}"
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """All that a worker needs to play any run."""
+
+    seed: int
+    generator: Generator | Mechanism
+    pair: Pair
+    rows: int  # to ask for: the same for D and D'
+    white_box: bool = True
+
+    @cached_property
+    def likelihood(self) -> Likelihood:
+        return Likelihood(self.pair)
+
+    @cached_property
+    def reader(self) -> TableReader:
+        return TableReader(self.pair)
+
+
+def coin_of(seed: int, run: Run) -> bool:
+    """Whether the target is in: a fair coin of its own stream, so that it is known even if the run fails."""
+    return bool(stream(seed, run.id, "coin").integers(2))
+
+
+def play(setting: Setting, run: Run) -> Arrays:
+    """The coin of a run and what can be seen of its output, as named numbers and two fingerprints."""
+    coin = coin_of(setting.seed, run)
+    table = setting.pair.inside if coin else setting.pair.outside
+    seen, prints = look(setting, table, stream(setting.seed, run.id))
+    return {
+        "coin": np.array(coin),
+        "names": np.array(list(seen)),
+        "values": np.array(list(seen.values()), dtype=np.float64),
+        "prints": np.array(prints),
+    }
+
+
+def look(setting: Setting, table: Table, rng: np.random.Generator) -> tuple[Mapped, tuple[str, str]]:
+    """What an attacker sees of one release, and fingerprints of the release and of its measurements."""
+    if isinstance(setting.generator, Mechanism):
+        array = np.asarray(setting.generator.call(table, rng))
+        if not np.issubdtype(array.dtype, np.number) and array.dtype != np.bool_:
+            raise GeneratorError(f"The mechanism returned an array of type {array.dtype}. It must return numbers.")
+        return _array_features(array.astype(np.float64).ravel()), (_digest(array), "")
+    model = setting.generator.fit(table, rng)
+    synthetic = model.sample(setting.rows, rng)
+    if synthetic.schema != setting.pair.inside.schema:
+        raise GeneratorError("The generator returned a table under another schema than the one it was given.")
+    seen = setting.reader.read(synthetic)
+    prints = (_digest(synthetic.codes, synthetic.numbers), "")
+    if setting.white_box:
+        measurements = tuple(getattr(model, "measurements", ()))
+        seen |= _model_features(setting, model, measurements)
+        prints = (prints[0], _digest(*(m.counts for m in measurements)) if measurements else "")
+    return {name: _finite(value) for name, value in seen.items()}, prints
+
+
+@dataclass(frozen=True, eq=False)
+class TableReader:
+    """Black-box statistics of a synthetic table with the target in mind."""
+
+    pair: Pair
+
+    @cached_property
+    def _target(self) -> np.ndarray:
+        return np.asarray(self.pair.target.codes[0])
+
+    @cached_property
+    def _margins(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Shares of the codes of each column in D and in D'."""
+        return [
+            (_shares(self.pair.inside.codes[:, j], size), _shares(self.pair.outside.codes[:, j], size))
+            for j, size in enumerate(self.pair.inside.schema.sizes)
+        ]
+
+    @cached_property
+    def _own_codes(self) -> list[np.ndarray]:
+        """For each column: codes that no row of D' has."""
+        return [without == 0 for _, without in self._margins]
+
+    @cached_property
+    def _ranges(self) -> list[tuple[float, float]]:
+        numbers = self.pair.outside.numbers
+        return [(float(np.nanmin(x)), float(np.nanmax(x))) if not np.isnan(x).all() else (0.0, 0.0) for x in numbers.T]
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Pairs of columns, those first whose mutual information the target raises most."""
+        width = len(self._target)
+        if width < 2:
+            return []
+        sizes = self.pair.inside.schema.sizes
+        gain = mutual_information(self.pair.inside.codes, sizes) - mutual_information(self.pair.outside.codes, sizes)
+        first, second = np.triu_indices(width, 1)
+        order = np.argsort(-gain[first, second], kind="stable")[:MOST_PAIRS]
+        return [(int(first[place]), int(second[place])) for place in order]
+
+    @cached_property
+    def variants(self) -> Table:
+        """The target, and the target with each column in turn changed to the commonest other value of D'."""
+        target, width = self.pair.target, len(self._target)
+        table = concatenate([target] * (1 + width))
+        codes = table.codes.copy(order="F")
+        for j, (_, without) in enumerate(self._margins):
+            others = np.where(np.arange(len(without)) == self._target[j], -1.0, without)
+            codes[1 + j, j] = int(np.argmax(others))
+        return replace(table, codes=codes)
+
+    def read(self, synthetic: Table) -> Mapped:
+        """Named statistics; shares, so that a release of another length stays comparable."""
+        codes, rows = synthetic.codes, len(synthetic)
+        schema, some = self.pair.inside.schema, max(rows, 1)
+        agree = codes == self._target
+        agreeing = agree.sum(axis=1)
+        copies = int(np.sum(agreeing == len(self._target)))
+        seen: Mapped = {"rows": rows, "target row": copies / some, "target row (log)": math.log1p(copies)}
+        seen["nearest to target"] = float(agreeing.max()) if rows else 0.0
+        seen["near target"] = float(np.mean(agreeing >= len(self._target) - 1)) if rows else 0.0
+        nearer, outside, every = 0.0, 0, int(schema.sizes.sum()) <= MOST_COUNTS
+        for j, column in enumerate(schema.columns):
+            counts = np.bincount(codes[:, j].astype(np.int64), minlength=column.size)
+            share = counts[: column.size] / some
+            within, without = self._margins[j]
+            nearer += float(np.abs(share - without).sum() - np.abs(share - within).sum())
+            outside += bool(counts[: column.size][self._own_codes[j]].any() or counts[column.size :].any())
+            seen[f"distinct {column.name}"] = int(np.count_nonzero(counts))
+            for code in range(column.size) if every else (int(self._target[j]),):
+                seen[f"share {column.name}={code}"] = float(share[code])
+        seen["nearer to D"] = nearer
+        for a, b in self.pairs:
+            seen[f"both {schema.names[a]},{schema.names[b]}"] = float(np.mean(agree[:, a] & agree[:, b])) if rows else 0
+        for i, j in enumerate(schema.numeric):
+            low, high = self._ranges[i]
+            numbers = synthetic.numbers[:, i][~np.isnan(synthetic.numbers[:, i])]
+            smallest, largest = (float(numbers.min()), float(numbers.max())) if len(numbers) else (low, high)
+            seen[f"lowest {schema.names[j]}"], seen[f"highest {schema.names[j]}"] = smallest, largest
+            outside += smallest < low or largest > high
+        seen["columns beyond D'"] = outside
+        return seen
+
+
+def _model_features(setting: Setting, model: Any, measurements: Sequence[Measurement]) -> Mapped:
+    """What a fitted model shows: its measurements, its structure, and how probable it finds the rows in question."""
+    seen: Mapped = {}
+    likelihood = setting.likelihood
+    if measurements:
+        seen["likelihood ratio"] = likelihood.ratio(measurements)
+        seen["deviation"] = likelihood.deviation(measurements)
+        seen["cells as in D'"] = float(likelihood.unmoved(measurements))
+        seen["total"] = float(np.sum(measurements[0].counts))
+        seen["zero cells"] = float(sum(np.count_nonzero(m.counts == 0) for m in measurements))
+        seen["granularity"] = _target_granularity(likelihood, measurements)
+        seen |= _structure(setting, measurements)
+    if hasattr(model, "log_likelihood"):
+        logs = model.log_likelihood(setting.reader.variants)
+        seen["log-likelihood of target"] = float(logs[0])
+        seen["log-likelihood of others"] = float(np.maximum(logs[1:], IMPOSSIBLE).mean())
+        seen["beyond the measurements"] = _beyond(setting, measurements, logs)
+    return seen
+
+
+def _beyond(setting: Setting, measurements: Sequence[Measurement], logs: np.ndarray) -> float:
+    """Where noise left no count at the target's values of the other columns: +1 if the model still favours the target's
+    value (it knows more than was measured), -1 if it does not; summed over the measurements."""
+    total, target = 0, setting.pair.target.codes[0]
+    for measured in measurements:
+        if len(measured.columns) < 2 or measured.cells:
+            continue
+        *given, child = measured.columns
+        if np.all(measured.counts[tuple(int(target[column]) for column in given)] <= 0):
+            favoured = logs[0] > logs[1 + child] if np.isfinite(logs[0]) else False
+            total += 1 if favoured else -1
+    return float(total)
+
+
+def _structure(setting: Setting, measurements: Sequence[Measurement]) -> Mapped:
+    """Which pairs of columns were measured together."""
+    together = {
+        (a, b) for m in measurements for a in m.columns for b in m.columns if a < b and len(m.columns) <= MOST_PAIRS
+    }
+    pairs = setting.reader.pairs
+    return {f"measured {a + 1},{b + 1}": float((a, b) in together) for a, b in pairs} if len(pairs) > 1 else {}
+
+
+def _target_granularity(likelihood: Likelihood, measurements: Sequence[Measurement]) -> float:
+    """The finest last bit among the changed cells."""
+    values = [float(m.counts[cell]) for m in measurements for cell, _, _ in likelihood.changed(m)]
+    return min((granularity(value) for value in values), default=WHOLE)
+
+
+def granularity(value: float) -> float:
+    """Exponent of the last bit that is set: a sum 1 + noise has no bits below 2^-53, noise near 0 has (Mironov 2012)."""
+    if value == 0 or not math.isfinite(value) or float(value).is_integer():
+        return WHOLE
+    whole, exponent = int(math.frexp(value)[0] * 2**53), math.frexp(value)[1] - 53
+    return float(exponent + (whole & -whole).bit_length() - 1)
+
+
+def _array_features(values: np.ndarray) -> Mapped:
+    seen: Mapped = {"rows": len(values), "sum": float(values.sum()), "zero cells": float(np.count_nonzero(values == 0))}
+    seen |= {f"number {place + 1}": value for place, value in enumerate(values[:MOST_ENTRIES].tolist())}
+    seen["granularity"] = min((granularity(value) for value in values[:MOST_ENTRIES].tolist()), default=WHOLE)
+    return {name: _finite(value) for name, value in seen.items()}
+
+
+def group_of(name: str) -> str:
+    """Who can see a statistic: everybody, who sees the model, or who reads the last bits of floating point."""
+    if name == "granularity":
+        return BITS
+    first = ("likelihood", "deviation", "cells as", "total", "log-likelihood", "beyond", "measured", "zero cells")
+    return WHITE if name.startswith(first) else BLACK
+
+
+def _shares(codes: np.ndarray, size: int) -> np.ndarray:
+    return np.asarray(np.bincount(codes.astype(np.int64), minlength=size)[:size] / max(len(codes), 1))
+
+
+def _finite(value: float) -> float:
+    if math.isnan(value):
+        return 0.0
+    return IMPOSSIBLE if value == -math.inf else min(max(float(value), -LARGE), LARGE)
+
+
+def _digest(*arrays: np.ndarray) -> str:
+    seal = hashlib.blake2b(digest_size=8)
+    for array in arrays:
+        seal.update(np.ascontiguousarray(array).tobytes())
+    return seal.hexdigest()

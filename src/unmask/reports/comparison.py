@@ -1,0 +1,125 @@
+"""Several results side by side: the same criteria, one column per run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from unmask.audits.result import Cell, Grid, Result, Series
+from unmask.reports import words
+from unmask.reports.charts import Chart, Row, charts_of, forest_chart
+from unmask.reports.sections import Card, cards_of
+
+
+@dataclass(frozen=True)
+class Run:
+    """One result of a comparison."""
+
+    name: str
+    link: str
+    title: str
+    result: Result
+    verdict: words.Verdict
+    cards: tuple[Card, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that the page of several results shows."""
+
+    runs: tuple[Run, ...]
+    forests: tuple[Chart, ...]
+    charts: tuple[Chart, ...]
+    findings: Grid
+    differences: Grid
+
+
+def comparison_of(results: Mapping[str, Result], links: Mapping[str, str]) -> Comparison:
+    """Arrange several results."""
+    runs = tuple(
+        Run(name, links.get(name, ""), words.AUDITS.get(result.audit, f"Audit: {result.audit}"), result,
+            words.verdict(result), cards_of(result, f"card-{place}"))
+        for place, (name, result) in enumerate(results.items())
+    )  # fmt: skip
+    trade = [one for result in results.values() for one in result.series if one.name.startswith("tradeoff/")]
+    return Comparison(
+        runs,
+        tuple(_forests(runs)),
+        tuple(chart for _, chart in charts_of(_unique(trade))),
+        _findings(runs),
+        _differences(runs),
+    )
+
+
+def _unique(series: list[Series]) -> list[Series]:
+    """One series per name: a generator that several runs have is one kind of mark."""
+    merged: dict[str, Series] = {}
+    for one in series:
+        old = merged.get(one.name)
+        merged[one.name] = replace(old, x=old.x + one.x, y=old.y + one.y) if old else one
+    return list(merged.values())
+
+
+def _forests(runs: tuple[Run, ...]) -> list[Chart]:
+    """Per criterion the worst finding of every run, under one another."""
+    charts = []
+    for place, criterion in enumerate(words.CRITERIA):
+        rows = []
+        for run in runs:
+            finding = run.cards[place].finding if run.cards else None
+            if finding is not None and (finding.control is None or words.attack_rate(finding) is not None):
+                at = finding.estimate
+                rows.append(
+                    Row(
+                        run.name,
+                        at.value,
+                        at.low,
+                        at.high,
+                        None,
+                        str(finding.severity),
+                        words.SHAPES[finding.severity],
+                        finding.control is None,
+                    )
+                )
+        if len(rows) > 1:
+            claim = criterion.name == "dp claim"
+            charts.append(
+                forest_chart(f"forest-{place}", f"{criterion.title}: worst finding of each run", rows, thresholds=not claim,
+                             x_label="epsilon" if claim else "gain over the control")
+            )  # fmt: skip
+    return charts
+
+
+def _findings(runs: tuple[Run, ...]) -> Grid:
+    """Findings by name; a run that does not have one leaves its cell empty."""
+    names = dict.fromkeys(finding.name for run in runs for finding in run.result.findings)
+    rows: list[tuple[Cell, ...]] = []
+    for name in names:
+        cells = []
+        for run in runs:
+            found = next((finding for finding in run.result.findings if finding.name == name), None)
+            at = found.estimate if found else None
+            cells.append(
+                f"{words.SHAPES[found.severity]} {words.number(at.value)} ({words.number(at.low)} to {words.number(at.high)})"
+                if found and at else None
+            )  # fmt: skip
+        rows.append((name, *cells))
+    return Grid("findings", "Every finding", ("finding", *(run.name for run in runs)), tuple(rows))
+
+
+def _differences(runs: tuple[Run, ...]) -> Grid:
+    """What was done differently: audits, seeds, tables, plans, versions."""
+    facts = [
+        {
+            "audit": run.result.audit,
+            "seed": str(run.result.seed),
+            **{f"{item.role} (SHA-256)": item.digest[:16] for item in run.result.inputs},
+            **{name: str(value) for name, value in run.result.plan.items()},
+            **{f"version of {name}": version for name, version in run.result.versions.items()},
+        }
+        for run in runs
+    ]
+    names = dict.fromkeys(name for fact in facts for name in fact)
+    rows = [(name, *(fact.get(name) for fact in facts)) for name in names]
+    rows = [row for row in rows if len(set(row[1:])) > 1]
+    return Grid("differences", "What differs between the runs", ("", *(run.name for run in runs)), tuple(rows))

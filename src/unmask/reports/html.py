@@ -1,0 +1,115 @@
+"""The report: one self-contained page that needs no network and no script.
+
+Everything passes `safety.for_sharing` first, every text is escaped and made readable, and the content security policy
+allows one stylesheet and one script by their hashes, so that nothing that came in through a table can run.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+import os
+import urllib.parse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from unmask.audits.result import Result
+from unmask.audits.run import RUN
+from unmask.files import write_atomically
+from unmask.reports import words
+from unmask.reports.safety import for_sharing
+from unmask.reports.sections import IN_FULL, page_of, sample, table_of
+from unmask.reports.summary import summary
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+REPORT, SUMMARY = "report.html", "summary.md"
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render(result: Result, run: Mapping[str, Any] | None = None) -> str:
+    """The page of one result; `run` is what run.json holds."""
+    page = page_of(for_sharing(result), run)
+    return _environment().get_template("report.html").render(page=page)
+
+
+def render_comparison(results: Mapping[str, Result], links: Mapping[str, str] | None = None) -> str:
+    """The page of several results side by side, by name; `links` lead to their own reports."""
+    from unmask.reports.comparison import comparison_of
+
+    shared = {name: for_sharing(result) for name, result in results.items()}
+    page = comparison_of(shared, links or {})
+    return _environment().get_template("comparison.html").render(page=page)
+
+
+def write(result: Result, directory: str | Path) -> Path:
+    """Write report.html and summary.md beside result.json; returns the path of the page."""
+    directory = Path(directory)
+    write_atomically(directory / REPORT, render(result, read_run(directory)))
+    write_atomically(directory / SUMMARY, summary(result))
+    return directory / REPORT
+
+
+def link(start: Path, directory: Path) -> str:
+    """The address of a report as seen from the folder of another page."""
+    path = os.path.relpath(directory.resolve() / REPORT, start.resolve())
+    return urllib.parse.quote(Path(path).as_posix())
+
+
+def read_run(directory: Path) -> dict[str, Any]:
+    """How a result came about, if that was kept and can be read: a report does not depend on it."""
+    try:
+        run = json.loads((directory / RUN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return run if isinstance(run, dict) else {}
+
+
+@functools.cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, finalize=_readable,
+    )  # fmt: skip
+    style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
+    made.globals |= {
+        "style": Markup(style),
+        "script": Markup(script),
+        "policy": f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'",
+        "shapes": words.SHAPES,
+        "labels": words.LABELS,
+        "IN_FULL": IN_FULL,
+    }
+    made.filters |= {
+        "figure": words.in_words, "measure": words.measure, "sentence": words.sentence, "plural": words.plural,
+        "table": table_of, "sample": sample, "ticked": _ticked, "short": words.short,
+    }  # fmt: skip
+    return made
+
+
+def _readable(value: Any) -> Any:
+    """Every text that a template prints passes here; Markup is our own."""
+    return words.readable(value, 600) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _ticked(text: str) -> Markup:
+    """Text in which `commands` stand between backticks."""
+    parts: Sequence[str] = text.split("`")
+    made = [
+        Markup("<code>{}</code>").format(part) if place % 2 else Markup("{}").format(part)
+        for place, part in enumerate(parts)
+    ]
+    return Markup("").join(made)
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,59 @@
+"""The report as a PDF, printed by a Chromium that is already on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from unmask.errors import RunError
+from unmask.files import write_atomically
+
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+    "microsoft-edge",
+)
+SECONDS = 120
+QUIET = (
+    "--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--no-pdf-header-footer",
+)  # fmt: skip
+
+
+def find_browser() -> str:
+    """The path of a Chromium, Chrome or Edge: UNMASK_BROWSER, or what is on the path."""
+    for name in (os.environ.get("UNMASK_BROWSER", ""), *BROWSERS):
+        if name and (found := shutil.which(name)):
+            return found
+    raise RunError(
+        "A PDF needs Chromium, Chrome or Edge, and none was found. Install one (Debian: apt install chromium), set\n"
+        "UNMASK_BROWSER to its path, or open report.html in any browser and print it."
+    )
+
+
+def write_pdf(page: Path) -> Path:
+    """Print a page to a PDF beside it."""
+    browser, target = find_browser(), page.with_suffix(".pdf")
+    # Root cannot use the sandbox; everything that is printed is our own page, and it loads nothing.
+    sandbox = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
+    with tempfile.TemporaryDirectory(prefix="unmask-pdf-") as profile:
+        made = Path(profile) / "page.pdf"
+        command = (
+            browser, *QUIET, *sandbox, f"--user-data-dir={profile}/profile", f"--print-to-pdf={made}", page.resolve().as_uri(),
+        )  # fmt: skip
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise RunError(f"{browser} did not print {page} ({problem}). Open it and print it by hand.") from None
+        if done.returncode or not made.exists():
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            raise RunError(f"{browser} did not print {page}: {said[-1] if said else 'no reason given'}.")
+        write_atomically(target, made.read_bytes())
+    return target

@@ -1,0 +1,62 @@
+"""The result in Markdown, for pull requests and mails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from unmask.audits.result import Result, Severity
+from unmask.reports import words
+from unmask.reports.safety import for_sharing
+from unmask.reports.sections import criteria_of
+
+TOP = 5
+
+
+def summary(result: Result) -> str:
+    """Verdict, criteria, the worst findings, and what was not tested."""
+    result = for_sharing(result)
+    said = words.verdict(result)
+    shape = words.SHAPES[said.severity] if said.severity is not None else "—"
+    title = words.AUDITS.get(result.audit, f"Audit: {result.audit}")
+    lines = [f"## {safe(title)}", "", f"**{shape} {said.label}: {safe(said.sentence)}**", ""]
+    lines += [f"- {safe(line)}" for line in said.support]
+    lines += ["", "What this cannot show:", "", *(f"- {safe(line)}" for line in said.cannot)]
+    if result.findings:
+        grid = criteria_of(result)
+        lines += ["", "| " + " | ".join(grid.columns) + " |", "|" + "---|" * len(grid.columns)]
+        lines += ["| " + " | ".join(safe(words.cell_text(cell)) for cell in row) + " |" for row in grid.rows]
+    lines += _findings(result)
+    if result.not_tested:
+        lines += ["", "Not tested:", ""]
+        lines += [
+            f"- {safe(item.name)}: {safe(item.reason)}. {safe(words.sentence(item.remedy))}"
+            for item in result.not_tested
+        ]
+    if result.notes:
+        lines += ["", "Notes:", "", *(f"- {safe(note)}" for note in result.notes)]
+    lines += ["", f"Seed {result.seed}, unmask {safe(result.versions.get('unmask', '?'))}. Details: report.html."]
+    return "\n".join(lines) + "\n"
+
+
+def _findings(result: Result) -> Sequence[str]:
+    worst = [finding for finding in result.findings if finding.severity is not Severity.NONE]
+    if not worst:
+        return ()
+    lines = ["", "Findings:", ""]
+    for finding in sorted(worst, key=lambda finding: -finding.severity.rank)[:TOP]:
+        numbers = f"{words.measure(finding)}: {words.in_words(finding.estimate)}."
+        lines.append(
+            f"- {words.SHAPES[finding.severity]} **{finding.severity}** {safe(words.sentence(finding.title))} "
+            f"{numbers} {safe(finding.advice)}"
+        )
+    if len(worst) > TOP:
+        lines.append(f"- {len(worst) - TOP} more in report.html")
+    return lines
+
+
+def safe(text: str) -> str:
+    """Text that Markdown shows as it is: no markup, no link, no mention, one line."""
+    text = words.readable(text).replace("\n", " ")
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", text)

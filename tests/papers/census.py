@@ -1,0 +1,83 @@
+"""The census microdata as Houssiau et al. (2022) attack them: people, the target, and the scores of each attack."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from unmask import generators
+from unmask.audits import mechanism
+from unmask.audits.plan import AttackPlan
+from unmask.simulation.draw import Setting
+from unmask.simulation.executor import run_tasks
+from unmask.simulation.pools import gather
+from unmask.simulation.store import MemoryStore
+from unmask.simulation.task import Part, stream, tasks_for
+from unmask.tables.read import read_schema, read_table
+from unmask.tables.table import Table
+from unmask.threats.game import lay_ground
+from unmask.threats.targets import choose, independent_log_likelihood
+
+SECRET = "Sex"  # of the authors' script (examples/paper/experiment_aia.py of alan-turing-institute/tapas)
+QUERIES = "queries:order=1-3,count=500"  # theirs: 20 of order 1, 500 each of orders 2 and 3
+GROUNDHOG = "groundhog"
+ATTRIBUTE_ATTACKS = (
+    "closest-record:metric=hamming",
+    "synthetic-predictor",
+    GROUNDHOG,
+    "groundhog:classifier=logistic",
+    QUERIES,
+)
+MEMBERSHIP_ATTACKS = (
+    "closest-record:metric=hamming,reference=false",
+    GROUNDHOG,
+    "groundhog:classifier=logistic",
+    QUERIES,
+)
+
+
+def census(data: Path) -> Table:
+    """50,000 of the 570,000 people, under TAPAS' own schema, without the person's number."""
+    folder = data / "ons_census2011"
+    schema = replace(read_schema(folder / "tapas_schema.json"), identifiers=("Person ID",))
+    return read_table(folder / "2011-census-microdata-small.csv.gz", schema)
+
+
+def outlier(population: Table, seed: int = 0) -> int:
+    """The row of lowest likelihood, were columns independent, among a thousand random people."""
+    some = np.random.default_rng(seed).choice(len(population), 1000, replace=False)
+    return int(some[np.argmin(independent_log_likelihood(population)[some])])
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of each attack on the one target of a game, with the truth."""
+
+    members: np.ndarray
+    secrets: np.ndarray
+    by_attack: dict[str, np.ndarray]
+
+
+def scores(generator: str, population: Table, *, workers: int = 1, **choices) -> Scores:
+    """Play a game as `unmask.attack` does, and hand out the scores themselves."""
+    plan = AttackPlan(generator, **choices)
+    game = plan.game
+    targets = choose(plan.targets, population, stream(plan.seed, "targets"))
+    ground = lay_ground(population, targets.rows, game, stream(plan.seed, "ground"))
+    chosen = mechanism.choose_attacks(plan.attacks, game, shadows=plan.shadows)
+    setting = Setting(plan.seed, game, ground, generators.parse(generator), chosen.features)
+    setting, chosen = mechanism._prepared(setting, chosen)
+    store, tasks = MemoryStore(), tasks_for(plan.shadows, plan.tests, len(targets), isolate=False)
+    run_tasks(setting, tasks, store, workers=workers)
+    shadow, test = (gather(setting, tasks, store, part) for part in (Part.SHADOW, Part.TEST))
+    scored, refused = mechanism._score(setting, chosen, shadow, test, plan)
+    if refused or shadow.failures or test.failures:
+        raise RuntimeError(f"not tested: {refused}; failed: {shadow.failures[:1] + test.failures[:1]}")
+    return Scores(test.members[:, 0], test.secrets[:, 0], {attack.name: attack.test[:, 0] for attack in scored})
+
+
+def neighbours(population: Table, target: int, rows: int, seed: int) -> Table:
+    """A population of one game: the target first, then `rows` others, of whom one will be the record t' in its place."""
+    rest = np.delete(np.arange(len(population)), target)
+    drawn = np.random.default_rng([seed, 1]).choice(rest, rows, replace=False)
+    return population.take(np.concatenate([[target], drawn]))

@@ -1,0 +1,105 @@
+"""The findings of the papers with few repetitions: what `make test` can afford. The full ones run under `make papers`."""
+
+import numpy as np
+import pytest
+
+from tests.papers.census import GROUNDHOG, QUERIES
+from tests.papers.experiments import SANITISER, by_size, effective_epsilon, inference, linkability, uniform_secret
+from tests.papers.texas import AUTHORS_TARGETS, BINS, LearnsItsDomain
+from unmask.generators.privbayes import PrivBayes
+from unmask.stats import largest_advantage, largest_advantage_yeom
+
+MOST_CHARGED = "rows:27428,29265,14086"  # of the authors' targets
+
+
+@pytest.mark.parametrize("generator", ["independent", "bayesnet"])
+def test_outliers_lose_more_than_random_records(generator, texans):
+    found = linkability(
+        generator, texans, ("naive", "histogram"), targets=f"{AUTHORS_TARGETS}+random:5", shadows=60, tests=60, seed=1
+    )
+    gains = found.groupby(["attack", "group"])["privacy gain"].mean()
+    for name in ("naive", "histogram"):  # standard error of a mean over five targets: .06
+        assert gains[name, "rows"] < 0.8
+        assert gains[name, "random"] > 0.8
+
+
+def test_a_domain_that_is_learnt_breaks_differential_privacy(texans):
+    found = linkability(
+        LearnsItsDomain(), texans, ("histogram",), targets=MOST_CHARGED, shadows=30, tests=40, seed=1, confidence=1 - 0.05 / 3
+    )  # fmt: skip
+    assert (found["low"] > largest_advantage_yeom(0.1)).any()
+    assert (found["privacy gain"] < 0.89).any()
+
+
+def test_public_ranges_restore_differential_privacy(texans_widened):
+    found = linkability(
+        "privbayes:epsilon=0.1", texans_widened, ("histogram", "queries:order=1"), targets=MOST_CHARGED, shadows=60, tests=150,
+        seed=1, confidence=1 - 0.05 / 6,
+    )  # fmt: skip
+    assert (found["low"] <= largest_advantage(0.1)).all()
+
+
+def test_widened_ranges_are_round_and_hold_everybody(texans, texans_widened):
+    for old, new in zip(texans.schema.columns, texans_widened.schema.columns, strict=True):
+        if old.is_numeric:
+            assert new.lower <= old.lower
+            assert new.upper >= old.upper
+            assert f"{abs(new.upper):.0e}"[0] in "125"
+            assert new.upper == float(f"{new.upper:.0e}")
+
+
+def test_a_learnt_domain_comes_and_goes_with_the_target(texans, rng):
+    """What the wrapper leaks, seen directly: a category that the table does not hold is never drawn."""
+    table = texans.take(np.arange(500))
+    held = table.to_pandas()
+    release = LearnsItsDomain(PrivBayes(epsilon=0.1), BINS).fit(table, rng).sample(500, rng)
+    assert release.schema == texans.schema
+    drawn = release.to_pandas()
+    for column in texans.schema.columns:
+        if column.is_numeric:
+            assert drawn[column.name].between(held[column.name].min(), held[column.name].max()).all()
+        else:
+            assert set(drawn[column.name]) <= set(held[column.name])
+    public = PrivBayes(epsilon=0.1).fit(table, rng).sample(500, rng).to_pandas()
+    assert not set(public["PAT_STATUS"]) <= set(held["PAT_STATUS"])
+
+
+@pytest.mark.parametrize("generator", ["bayesnet", "privbayes:epsilon=1"])
+def test_length_of_stay_is_safe_in_synthetic_tables(generator, texans):
+    found = inference(generator, texans, "LENGTH_OF_STAY", "linear", tests=16, seed=1)
+    assert (found["advantage on raw data"] > 0.8).all()
+    assert (found["privacy gain"] > 0.7).all()
+
+
+def test_race_was_not_much_of_a_secret(texans):
+    """White patients are guessed right without their data, so there is nothing to gain."""
+    found = inference("bayesnet", texans, "RACE", "synthetic-predictor:trees=10", tests=30, seed=1)
+    assert (found["advantage on raw data"] < 0.5).sum() >= 3
+
+
+def test_sanitising_is_all_or_nothing(texans):
+    found = linkability(SANITISER, texans, ("record-linkage",), targets=AUTHORS_TARGETS, shadows=60, tests=60, seed=1)
+    gains = found.set_index("row")["privacy gain"]
+    assert (gains.loc[[27428, 14086]] < 0.3).all()
+    assert gains.loc[26241] > 0.7
+
+
+def test_larger_tables_hide_outliers_better(texans):
+    found = by_size("independent", texans, (500, 10000), shadows=40, tests=60, seed=1)
+    assert found["histogram"].iloc[1] > found["histogram"].iloc[0]
+
+
+def test_a_uniform_secret_is_chance_without_the_target(britons):
+    attacks = ("closest-record:metric=hamming", GROUNDHOG, QUERIES)
+    found = uniform_secret(
+        "privbayes:epsilon=10", britons, attacks=attacks, train_rows=1000, shadows=60, tests=120, seed=1
+    )
+    assert (np.abs(found["right without"] - 0.5) < 3.3 * np.sqrt(0.25 / 50)).all()
+
+
+def test_targeted_queries_see_the_target(britons):
+    found = effective_epsilon(
+        "mst:epsilon=10,delta=1e-5", britons, 0, attacks=(GROUNDHOG, QUERIES), shadows=200, tests=400
+    ).set_index("attack")
+    assert found.loc[QUERIES, "AUC low"] > 0.5
+    assert (found["epsilon >= (Bonferroni)"] < 20).all()

@@ -1,0 +1,302 @@
+"""Results made by hand, with everything that a report knows how to show. `python -m tests.reports.examples` writes golden/."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+from unmask.audits.result import Figure, Finding, Grid, Input, NotTested, Records, Result, Series, Severity
+
+GOLDEN = Path(__file__).parent / "golden"
+VERSIONS = {"python": "3.11.7", "unmask": "0.1.0", "numpy": "2.4.6"}
+RELEASE_THREAT = (
+    "Someone who holds the release and knows a person's record wants to know whether the person was in the data."
+)
+HOLDER = "Someone who holds the release and some columns of a person"
+REDO = "Drop or coarsen what makes these people stand out, generate anew, and audit again with the same seed."
+
+
+def figure(value: float, width: float = 0.05, n: int = 1000) -> Figure:
+    return Figure(value, value - width, value + width, 0.95, "Newcombe (MOVER, Wilson)", n)
+
+
+def finding(name, title, criterion, severity, gain, control, guess=None, threat=HOLDER, advice=REDO) -> Finding:
+    return Finding(
+        name,
+        title,
+        threat,
+        criterion,
+        severity,
+        figure(gain),
+        None if guess is None else figure(guess, 0.01),
+        None if control is None else figure(control, 0.02),
+        advice,
+    )
+
+
+def release() -> Result:
+    """A release audit that met every criterion."""
+    none, low, medium, high = Severity
+    findings = (
+        finding(
+            "closest-record",
+            "closest-record: 19 in 100 members are recognised at 1 in 100 false alarms",
+            "membership",
+            high,
+            0.31,
+            0.22,
+            threat=RELEASE_THREAT,
+        ),
+        finding(
+            "gen-lra",
+            "gen-lra: 17 in 100 members are recognised at 1 in 100 false alarms",
+            "membership",
+            high,
+            0.28,
+            0.25,
+            threat=RELEASE_THREAT,
+        ),
+        finding(
+            "copies",
+            "2 in 100 unique real people stand verbatim in the release (24 of 1,500)",
+            "singling out",
+            high,
+            0.06,
+            0.001,
+            threat=f"{HOLDER} looks for it.",
+        ),
+        finding(
+            "linking",
+            "linking: the attack succeeds in 12 in 100 attempts, 5 in 100 on people who are not in the data",
+            "linking",
+            medium,
+            0.09,
+            0.05,
+            0.01,
+        ),
+        finding(
+            "inferring income",
+            "inferring income: the attack succeeds in 79 in 100 attempts, 76 in 100 on people who are not in the data",
+            "inferring",
+            low,
+            0.055,
+            0.74,
+            0.72,
+        ),
+        finding("reconsyn", "3 in 100 records were rebuilt, 2 in 100 by chance", "reconstruction", none, 0.01, 0.02),
+        Finding(
+            "epsilon",
+            "The claim epsilon <= 1 is refuted: epsilon is at least 2.3",
+            "Someone who knows all but one record.",
+            "dp claim",
+            high,
+            Figure(2.6, 2.3, math.inf, 0.95, "Clopper-Pearson", 400),
+            Figure(1, 1, 1, 1, "claim", 1),
+            None,
+            "Do not rely on the claim.",
+        ),
+    )
+    x = tuple(10 ** (-4 + place / 20) for place in range(81))
+    roc = [
+        Series(
+            f"roc/attack-{k}",
+            f"ROC of attack-{k}",
+            "false positive rate",
+            "true positive rate",
+            x,
+            tuple(min(1, a ** (0.4 + 0.08 * k)) for a in x),
+        )
+        for k in range(8)
+    ]
+    grid = tuple(place / 50 for place in range(51))
+    ecdf = [
+        Series(
+            f"ecdf/gower/{who}",
+            f"Nearest distance, {who}",
+            "gower distance",
+            "share of rows",
+            grid,
+            tuple(1 - math.exp(-rate * a) for a in grid),
+        )
+        for who, rate in (("synthetic to real", 9), ("holdout to real", 5))
+    ]
+    scores = [
+        Series(
+            f"histogram/closest-record/{who}",
+            who,
+            "score",
+            "people",
+            tuple(-3 + 0.25 * k for k in range(24)),
+            tuple(round(400 * math.exp(-((-3 + 0.25 * k - at) ** 2))) for k in range(24)),
+        )
+        for who, at in (("members", 0.8), ("controls", -0.2))
+    ]
+    others = [
+        Series(
+            "risk/closest-record",
+            "Risk of everyone",
+            "share of people",
+            "probability of being recognised",
+            tuple(k / 200 for k in range(201)),
+            tuple(0.5 + 0.5 * (k / 200) ** 8 for k in range(201)),
+        ),
+        Series(
+            "power/copies",
+            "Planted copies",
+            "copies planted",
+            "trials in which they were seen",
+            (0.0, 0.01, 0.03, 0.1),
+            (0.0, 0.4, 0.9, 1.0),
+        ),
+        Series(
+            "epsilon/pooled",
+            "Pooled bound",
+            "runs",
+            "epsilon",
+            tuple(range(10, 401, 10)),
+            tuple(2.3 * (1 - math.exp(-k / 12)) for k in range(40)),
+        ),
+        Series("epsilon/claim", "Claim", "runs", "epsilon", (10.0, 400.0), (1.0, 1.0)),
+        *(
+            Series(
+                f"tradeoff/{name}", name, "utility lost", "advantage of the best attack", (a, a + 0.03), (b, b + 0.02)
+            )
+            for name, a, b in (
+                ("raw", 0.0, 0.96),
+                ("cart", 0.05, 0.4),
+                ("privbayes", 0.25, 0.05),
+                ("sanitiser", 0.2, 0.6),
+                ("mst", 0.17, 0.08),
+            )
+        ),
+        Series(
+            "reconstruction/mst",
+            "Records rebuilt",
+            "rounds",
+            "share rebuilt",
+            tuple(range(0, 1001, 50)),
+            tuple(0.03 * k / 20 for k in range(21)),
+        ),
+        Series(
+            "something new",
+            "Nobody has drawn this before",
+            "step",
+            "loss",
+            tuple(range(20)),
+            tuple(1 / (k + 1) for k in range(20)),
+        ),
+    ]
+    grids = (
+        Grid(
+            "groups",
+            "Who is at risk, by group",
+            ("column", "value", "people", "named at risk", "low", "high"),
+            (
+                ("sex", "Female", 700, 0.02, 0.011, 0.034),
+                ("sex", "Male", 800, 0.04, 0.03, 0.06),
+                ("race", "A", 1400, 0.03, 0.02, 0.04),
+                ("race", "B", 60, 0.05, 0.01, 0.12),
+                ("race", "C", 33, 0.09, 0.02, 0.2),
+                ("race", "tiny", 7, 0.7, 0.3, 0.9),
+            ),
+        ),
+        Grid(
+            "criteria",
+            "Singling out, linking, inferring",
+            ("criterion", "attack", "baseline", "control", "gain", "low", "high"),
+            (
+                ("linking", 0.14, 0.01, 0.05, 0.09, 0.04, 0.14),
+                ("inferring income", 0.79, 0.72, 0.74, 0.055, 0.005, 0.105),
+            ),
+        ),
+        Grid(
+            "epsilon",
+            "Bounds by method",
+            ("method", "epsilon", "low", "high", "claim"),
+            (("pooled", 2.6, 2.3, math.inf, 1.0), ("per person", 1.4, 0.8, math.inf, 1.0)),
+        ),
+        Grid(
+            "controls",
+            "Is this audit sound?",
+            ("control", "value", "low", "high", "meaning"),
+            (
+                ("blind classifier, AUC", 0.502, 0.47, 0.53, "must cover 0.5"),
+                ("copies of 1% planted", 0.4, math.nan, math.nan, "share of trials"),
+            ),
+        ),
+        Grid(
+            "heat/correlations",
+            "Correlations lost",
+            ("column", "age", "sex", "income"),
+            (("age", 0.0, 0.1, 0.4), ("sex", 0.1, 0.0, 0.2), ("income", 0.4, 0.2, None)),
+        ),
+        Grid(
+            "anything",
+            "A table that nobody knows",
+            ("what", "value", "good"),
+            (("alpha", 1, True), ("beta", None, False), ("gamma", 2.5, None)),
+        ),
+        Grid("more", "Kept for later", ("what", "value"), (("alpha", 1),), detail=True),
+        Grid("scores", "Scores of people", ("row", "score"), ((4711, 0.99),)),
+    )
+    return Result(
+        audit="release",
+        seed=1,
+        plan={"secrets": ["income"], "attacks": 1000, "confidence": 0.95, "claim": "epsilon 1"},
+        inputs=(
+            Input("real", 1500, 1400, 15, "public", "ab" * 32),
+            Input("synthetic", 1500, 1500, 15, "public", "cd" * 32),
+            Input("holdout", 1500, 1500, 15, "public", "ef" * 32),
+        ),
+        findings=findings,
+        grids=grids,
+        series=(*roc, *ecdf, *scores, *others),
+        notes=(
+            "Verbatim copies of 3% of the records would have been seen in 8 of 10 trials; other leaks may not.",
+            "A note.",
+        ),
+        not_tested=(NotTested("likelihood", "there is no fitted model", "use `unmask attack --access white-box`"),),
+        versions=VERSIONS,
+        records=Records(("row", "person", "score"), ((4711, "p-secret", 0.99),)),
+    )
+
+
+def quiet() -> Result:
+    """An audit that found nothing."""
+    calm = tuple(
+        finding(
+            f"attack {k}",
+            f"attack {k}: nothing was seen",
+            "membership",
+            Severity.NONE,
+            0.001 * k,
+            0.05,
+            threat=RELEASE_THREAT,
+            advice="Others may see more.",
+        )
+        for k in range(3)
+    )
+    return replace(release(), findings=calm, grids=(), series=(), not_tested=())
+
+
+def epsilon() -> Result:
+    """The audit of a claim."""
+    full = release()
+    return replace(
+        full,
+        audit="epsilon",
+        plan={"generator": "privbayes:epsilon=1", "claim": "epsilon 1", "runs": 400},
+        findings=full.findings[-1:],
+        grids=full.grids[2:3],
+        series=tuple(s for s in full.series if s.name.startswith(("epsilon/", "power/"))),
+    )
+
+
+def write() -> None:
+    """Write the golden files."""
+    for make in (release, quiet, epsilon):
+        (GOLDEN / f"{make.__name__}.json").write_text(json.dumps(make().to_plain(), indent=1, allow_nan=False) + "\n")
+
+
+if __name__ == "__main__":
+    write()
