@@ -58,7 +58,11 @@ class OutliersReleased:
 
 
 def outliers_released(rng: np.random.Generator, *, rows: int = 1000, amount: float = 1e-6) -> OutliersReleased:
-    """2: every real outlier, moved by a tiny amount, among five times as many copies of (0, 0) as there are real rows."""
+    """2: every real outlier, moved by a tiny amount, among five times as many copies of (0, 0) as there are real rows.
+
+    Passes for about 9 of 10 real tables, not for all: it fails where a real row happens to lie beside (0, 0). The publisher, who
+    knows the real rows, then takes another filler.
+    """
     real, holdout = draw(rows, rng), draw(rows, rng)
     exposed = real.numbers[outliers(real)]
     moved = exposed + rng.uniform(-amount, amount, exposed.shape)
@@ -85,7 +89,10 @@ def pass_rates(verdicts: list[Verdict]) -> PassRates:
 
 
 def fresh_draws(rng: np.random.Generator, *, splits: int = 40, draws: int = 100, rows: int = 1000) -> list[PassRates]:
-    """3a: tables drawn fresh from the true distribution, judged against several splits of the sensitive data."""
+    """3a: tables drawn fresh from the true distribution, judged against several splits of the sensitive data.
+
+    Given the real table, fresh rows and holdout rows are exchangeable, so DCR and NNDR pass half of the time over all splits.
+    """
     found = []
     for _ in range(splits):
         reference = EUCLID.reference(draw(rows, rng), draw(rows, rng))
@@ -239,9 +246,11 @@ def main(seed: int = 1) -> None:
     rng = np.random.default_rng(seed)
     print("1  The synthetic table is the holdout.")
     print(f"   called private: {holdout_released(rng).private}")
-    leak = outliers_released(rng)
-    print(f"2  All {leak.outliers} real outliers, moved by at most {leak.moved:.1e}, among 5,000 copies of (0, 0).")
-    print(f"   called private: {leak.verdict.private}")
+    leaks = [outliers_released(rng) for _ in range(100)]
+    print(
+        f"2  All {leaks[0].outliers} real outliers, moved by at most {leaks[0].moved:.1e}, among 5,000 copies of (0, 0)."
+    )
+    print(f"   called private: {sum(leak.verdict.private for leak in leaks)} of 100 such tables")
     rates = fresh_draws(rng)
     mean = PassRates(*(float(np.mean([getattr(r, f) for r in rates])) for f in ("ims", "dcr", "nndr", "private")))
     alone = [r.private for r in rates]

@@ -18,6 +18,7 @@ from unmask.generators._network import NetworkModel, Node
 from unmask.generators._noise import Seeded
 from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.histogram import Histogram, HistogramModel
+from unmask.generators.independent import Independent
 from unmask.generators.mst import MST
 from unmask.generators.privbayes import (
     Information,
@@ -117,19 +118,22 @@ class Fixed:
 
 
 class PostHocFilter(Broken):
-    """R. Drops synthetic rows that equal a real one, after the noise, and draws others instead."""
+    """R. Independent columns with good noise; then synthetic rows that equal a real one are dropped."""
 
     def fit(self, table: Table, rng: np.random.Generator) -> Any:
-        return Filtered(Histogram(self.epsilon).fit(table, rng), table)
+        return Filtered(Independent(self.epsilon).fit(table, rng), table)
 
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """A model whose copies of real rows are swept away. The first rows of every kind are spared up to a share."""
+    """A model whose copies of real rows are swept away."""
 
-    model: HistogramModel
+    model: NetworkModel
     real: Table
-    measurements: ClassVar[tuple[Measurement, ...]] = ()
+
+    @property
+    def measurements(self) -> tuple[Measurement, ...]:
+        return self.model.measurements
 
     @property
     def claim(self) -> Claim | None:

@@ -78,15 +78,19 @@ def test_power_against_verbatim_copies():
 
 
 def test_pass_rates_of_fresh_draws():
-    """METHODS.md, section 4: means 1 / .57 / .57, all three .41, swinging between about 0 and 1 with the split."""
-    rates = fresh_draws(np.random.default_rng(1), splits=120, draws=40)
-    mean = {name: np.mean([getattr(rate, name) for rate in rates]) for name in ("ims", "dcr", "nndr", "private")}
-    private = np.array([rate.private for rate in rates])
-    assert mean["ims"] == 1
-    # three standard errors of a mean over 120 splits with a standard deviation of .28, and as many for the reference's 40
-    assert mean["dcr"] == pytest.approx(0.57, abs=0.15)
-    assert mean["nndr"] == pytest.approx(0.57, abs=0.15)
-    assert mean["private"] == pytest.approx(0.41, abs=0.15)
+    """Fresh rows and holdout are exchangeable given the real table: DCR and NNDR pass half of the time, whatever the metric.
+
+    METHODS.md, section 4, has .57 / .57 / .41 from 40 splits, where one standard error is .05: the same thing, seen once. The
+    swing between about 0 and 1 with the split is the point.
+    """
+    rates = fresh_draws(np.random.default_rng(1), splits=150, draws=40)
+    found = {name: np.array([getattr(rate, name) for rate in rates]) for name in ("ims", "dcr", "nndr", "private")}
+    assert (found["ims"] == 1).all()
+    for name in ("dcr", "nndr"):
+        error = found[name].std() / np.sqrt(150)
+        assert abs(found[name].mean() - 0.5) < 3.3 * error
+    private = found["private"]
+    assert 0.2 < private.mean() < 0.45  # between both tests independent (.25) and one test deciding (.5)
     assert 0.2 < private.std() < 0.36
     assert private.min() < 0.06
     assert private.max() > 0.85

@@ -206,26 +206,29 @@ def _model_features(setting: Setting, model: Any, measurements: Sequence[Measure
         seen["total"] = float(np.sum(measurements[0].counts))
         seen["zero cells"] = float(sum(np.count_nonzero(m.counts == 0) for m in measurements))
         seen["granularity"] = _target_granularity(likelihood, measurements)
+        seen["beyond the measurements"] = _beyond(setting, model, measurements)
         seen |= _structure(setting, measurements)
     if hasattr(model, "log_likelihood"):
         logs = model.log_likelihood(setting.reader.variants)
         seen["log-likelihood of target"] = float(logs[0])
         seen["log-likelihood of others"] = float(np.maximum(logs[1:], IMPOSSIBLE).mean())
-        seen["beyond the measurements"] = _beyond(setting, measurements, logs)
     return seen
 
 
-def _beyond(setting: Setting, measurements: Sequence[Measurement], logs: np.ndarray) -> float:
-    """Where noise left no count at the target's values of the other columns: +1 if the model still favours the target's
-    value (it knows more than was measured), -1 if it does not; summed over the measurements."""
-    total, target = 0, setting.pair.target.codes[0]
-    for measured in measurements:
-        if len(measured.columns) < 2 or measured.cells:
+def _beyond(setting: Setting, model: Any, measurements: Sequence[Measurement]) -> float:
+    """Whether conditional tables know more than was measured, at the target's values of the parents.
+
+    Where noise left no count there: +1 if the table still favours the target's value, -1 if it does not; summed up.
+    """
+    total, target = 0, setting.pair.target.codes[0].astype(np.int64)
+    counts = {m.columns: m.counts for m in measurements if not m.cells}
+    for node in getattr(model, "nodes", ()):
+        measured = counts.get((*node.parents, node.child))
+        if measured is None or not node.parents or np.any(measured[tuple(target[list(node.parents)])] > 0):
             continue
-        *given, child = measured.columns
-        if np.all(measured.counts[tuple(int(target[column]) for column in given)] <= 0):
-            favoured = logs[0] > logs[1 + child] if np.isfinite(logs[0]) else False
-            total += 1 if favoured else -1
+        row = int(np.ravel_multi_index(tuple(target[list(node.parents)]), measured.shape[:-1]))
+        share = float(node.conditional[row, target[node.child]])
+        total += 1 if share > 1 / measured.shape[-1] else -1
     return float(total)
 
 

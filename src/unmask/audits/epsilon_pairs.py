@@ -52,12 +52,15 @@ class WorstCase:
     `rows` rows without the target: the first two columns are 0 everywhere, the others alternate between 0 and 1. The target is 1
     in every column, so its values in the first two are its own and its mutual information reaches the sensitivity that
     PrivBayes allows for. It replaces a row of zeros, or comes on top. `repeat` rows equal to the target stand in both
-    tables, which keeps the changed cells off zero: what a black-box attacker needs, who sees no negative count.
+    tables, which keeps the changed cells off zero: what a black-box attacker needs, who sees no negative count. With `mixed` all
+    values are common and only their combination is the target's own, for leaks that show when a generator makes up
+    the target's row by itself (filters).
     """
 
     columns: int = 5
     rows: int = 1000
     repeat: int = 0
+    mixed: bool = False
 
     def __post_init__(self) -> None:
         if self.columns < 1 or self.rows < 2 or not 0 <= self.repeat < self.rows:
@@ -72,12 +75,15 @@ class WorstCase:
         common = np.zeros((self.rows, self.columns), dtype=np.int64)
         for j in range(2, self.columns):
             common[:, j] = (np.arange(self.rows) // (j - 1)) % 2
+        if self.mixed:  # each row has one value less than the target, in turn
+            common[:] = np.arange(self.columns) != (np.arange(self.rows) % self.columns)[:, None]
         common[1 : 1 + self.repeat] = 1
         base = table_of(schema, common)
         target = table_of(schema, np.ones((1, self.columns), dtype=np.int64))
         name = f"worst case, {self.columns} columns, {self.rows} rows" + (
             f", {self.repeat} like the target" if self.repeat else ""
         )
+        name += ", no value of its own" if self.mixed else ""
         return with_target(name, base, target, place=0, neighbours=neighbours)
 
 
@@ -146,12 +152,13 @@ VARIANTS: dict[str, PairPlan] = {
     "worst-case": WorstCase(),
     "repeat": WorstCase(columns=2, repeat=30),
     "narrow": WorstCase(columns=2),
-    "tiny": WorstCase(rows=4),
+    "tiny": WorstCase(columns=3, rows=4),
+    "mixed": WorstCase(columns=3, mixed=True),
 }
 
 
 def parse_pair(text: str) -> PairPlan:
-    """A pair from text: worst-case, repeat, narrow, tiny, canary, random, or `worst-case:columns=2,rows=50,repeat=5`."""
+    """A pair from text: worst-case, repeat, narrow, tiny, mixed, canary, random, or `worst-case:columns=2,rows=50,repeat=5`."""
     name, _, settings = text.partition(":")
     if not settings and name in VARIANTS:
         return VARIANTS[name]

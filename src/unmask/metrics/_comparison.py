@@ -21,8 +21,8 @@ from unmask.stats import Estimate
 
 PROVES_NOTHING = "Passing proves nothing: publishing the whole holdout passes, and no leak found is not no leak."
 HANGS_ON_SPLIT = (
-    "The verdict hangs on the split: fresh rows from the true distribution, which cannot leak, pass all three tests about 4 "
-    "times in 10, and between 0 and 10 times in 10 depending on the split."
+    "The verdict hangs on the split: fresh rows from the true distribution, which cannot leak, pass DCR and NNDR as often as a "
+    "coin falls heads, and all three tests between 0 and 10 times in 10 depending on the split."
 )
 NOT_WORST_CASE = (
     "A percentile or a mean describes the table, not its worst case: copies of every outlier pass among enough "
