@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unmask import datasets, errors, generators
     from unmask.audits.describe import describe
+    from unmask.audits.epsilon import audit_epsilon
+    from unmask.audits.mechanism import attack
+    from unmask.audits.release import audit
     from unmask.audits.result import Finding, Result, Severity
     from unmask.audits.run import load, write
     from unmask.errors import UnmaskError
@@ -30,6 +33,9 @@ _PLACES = {
     "Severity": "unmask.audits.result",
     "Table": "unmask.tables.table",
     "UnmaskError": "unmask.errors",
+    "attack": "unmask.audits.mechanism",
+    "audit": "unmask.audits.release",
+    "audit_epsilon": "unmask.audits.epsilon",
     "describe": "unmask.audits.describe",
     "load": "unmask.audits.run",
     "read_schema": "unmask.tables.read",
@@ -43,7 +49,7 @@ _PACKAGES = ("datasets", "errors", "generators")
 __all__ = [  # noqa: RUF022 - by subject
     "read_table", "read_schema", "write_csv", "write_schema", "Table", "Schema", "Column", "Kind",
     "datasets", "generators", "Claim", "Neighbours",
-    "describe", "Result", "Finding", "Severity", "write", "load",
+    "describe", "attack", "audit", "audit_epsilon", "Result", "Finding", "Severity", "write", "load",
     "errors", "UnmaskError",
 ]  # fmt: skip
 

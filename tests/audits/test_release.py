@@ -44,7 +44,9 @@ def test_publishing_the_real_table_is_high_on_every_criterion(release):
     assert membership["closest-record:metric=hamming"][1] > 0.97
     ims = next(row for row in grid(result, "similarity").rows if row[0] == "ims")
     assert ims[2] == 1
-    assert np.mean([row[1] for row in result.records.rows]) > 0.95, "everybody without a twin stands verbatim in the release"
+    assert np.mean([row[1] for row in result.records.rows]) > 0.95, (
+        "everybody without a twin stands verbatim in the release"
+    )
 
 
 def test_fresh_people_are_no_finding_and_the_audit_says_what_it_would_have_seen(release):

@@ -125,3 +125,9 @@ def test_a_crash_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
         write_atomically(tmp_path / "a.txt", "new")
     assert (tmp_path / "a.txt").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_findings_as_a_frame():
+    frame = full_result().to_frame()
+    assert frame.loc[0, ["name", "severity", "gain"]].tolist() == ["closest-record", "high", 0.19]
+    assert full_result(findings=()).to_frame().empty

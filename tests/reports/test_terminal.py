@@ -3,6 +3,7 @@ import io
 from rich.console import Console
 
 from tests.audits.test_result import full_result
+from tests.reports import examples
 from unmask.reports.terminal import show
 
 
@@ -27,3 +28,15 @@ def test_markup_in_names_is_shown_not_interpreted():
 
 def test_a_result_without_findings_shows_no_verdict():
     assert "high" not in shown(full_result(findings=()))
+
+
+def test_escape_sequences_do_not_reach_the_terminal():
+    text = shown(full_result(notes=("\x1b]0;owned\x07 \u202e",)))
+    assert "\x1b" not in text
+    assert "␛]0;owned␇ ⟨U+202E⟩" in text
+
+
+def test_silence_comes_with_what_would_have_been_seen():
+    text = shown(examples.quiet())
+    assert "none shown: No attack beat its control" in text
+    assert "would have been seen" in text.split("Someone who")[0]

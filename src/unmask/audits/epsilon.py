@@ -34,7 +34,7 @@ from unmask.tables.table import Table
 
 STATE = "epsilon-state.json"
 BLOCK = 16  # runs that are played before the wealth is looked at, per worker; changes no result
-MOST_ROWS = 10_000  # synthetic rows asked for by default, unless the table is larger
+MOST_ROWS = 5_000  # synthetic rows asked for by default, unless the table is larger
 CONTROL_RUNS = 100
 
 
@@ -47,7 +47,7 @@ class EpsilonPlan:
     pairs: tuple[str, ...] = ("worst-case",)
     runs: int = 1000
     access: str = "white-box"
-    synthetic_rows: int | None = None  # None = 100 per real row, at most 10,000 unless there are more real rows
+    synthetic_rows: int | None = None  # None = 100 per real row, at most 5,000 unless there are more real rows
     stop_early: bool = True
     controls: bool = True
     confidence: float = 0.95

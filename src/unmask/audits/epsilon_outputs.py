@@ -166,8 +166,8 @@ class TableReader:
         """Named statistics; shares, so that a release of another length stays comparable."""
         codes, rows = synthetic.codes, len(synthetic)
         schema, some = self.pair.inside.schema, max(rows, 1)
-        agree = codes == self._target
-        agreeing = agree.sum(axis=1)
+        agree = codes.T == self._target[:, None]
+        agreeing = agree.sum(axis=0, dtype=np.uint16)
         copies = int(np.sum(agreeing == len(self._target)))
         seen: Mapped = {"rows": rows, "target row": copies / some, "target row (log)": math.log1p(copies)}
         seen["nearest to target"] = float(agreeing.max()) if rows else 0.0
@@ -184,7 +184,7 @@ class TableReader:
                 seen[f"share {column.name}={code}"] = float(share[code])
         seen["nearer to D"] = nearer
         for a, b in self.pairs:
-            seen[f"both {schema.names[a]},{schema.names[b]}"] = float(np.mean(agree[:, a] & agree[:, b])) if rows else 0
+            seen[f"both {schema.names[a]},{schema.names[b]}"] = float(np.mean(agree[a] & agree[b])) if rows else 0
         for i, j in enumerate(schema.numeric):
             low, high = self._ranges[i]
             numbers = synthetic.numbers[:, i][~np.isnan(synthetic.numbers[:, i])]

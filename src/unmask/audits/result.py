@@ -13,6 +13,8 @@ from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import pandas as pd
+
 from unmask.audits.plain import from_plain, to_plain
 from unmask.errors import RunError
 from unmask.tables.table import Table
@@ -137,6 +139,19 @@ class Result:
     def severity(self) -> Severity:
         """The worst finding: privacy is a maximum, not a mean."""
         return max((finding.severity for finding in self.findings), key=lambda s: s.rank, default=Severity.NONE)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The findings as a table: one row each, worst first."""
+        rows = [
+            {
+                "name": finding.name, "criterion": finding.criterion, "severity": str(finding.severity),
+                "gain": finding.estimate.value, "low": finding.estimate.low, "high": finding.estimate.high,
+                "control": finding.control.value if finding.control else None, "title": finding.title,
+            }
+            for finding in self.findings
+        ]  # fmt: skip
+        columns = ["name", "criterion", "severity", "gain", "low", "high", "control", "title"]
+        return pd.DataFrame(rows, columns=columns)
 
     def to_plain(self) -> dict[str, Any]:
         """The result as JSON-ready data, without what is for local eyes only."""

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli import attack, attacks, audit, demo, describe, filter, generators, report, schema, synthesize
+from unmask.cli import attack, attacks, audit, demo, describe, epsilon, filter, generators, report, schema, synthesize
 from unmask.errors import UnmaskError
 
 app = typer.Typer(
@@ -23,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, audit, schema, describe, generators, synthesize, attacks, attack, filter, report):
+for verb in (demo, audit, schema, describe, generators, synthesize, attacks, attack, epsilon, filter, report):
     app.command(name=verb.__name__.rpartition(".")[2], help=verb.__doc__)(verb.run)
 
 

@@ -58,5 +58,5 @@ def _findings(result: Result) -> Sequence[str]:
 def safe(text: str) -> str:
     """Text that Markdown shows as it is: no markup, no link, no mention, one line."""
     text = words.readable(text).replace("\n", " ")
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
-    return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", text)
+    text = re.sub(r"([\\`*_\[\]|#~])", r"\\\1", text)
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")

@@ -82,7 +82,7 @@ def roc_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
         parts.append(path([(x(lowest), y(lowest)), (x(1), y(1))], "mark"))
         parts.append(text(x(lowest * 40), y(lowest * 12), "guessing", class_="tick"))
         for place, one in reversed(list(enumerate(series))):
-            points = [(x(a), y(b)) for a, b in zip(one.x, one.y, strict=True) if a >= lowest]
+            points = _apart([(x(a), y(b)) for a, b in zip(one.x, one.y, strict=True) if a >= lowest])
             parts += _line(points, place)
         return height, parts
 
@@ -92,6 +92,15 @@ def roc_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
         f"{short(round(100 * _recognised(best), 1))} in 100. A line on the diagonal does no better than guessing."
     )
     return chart(Words(name, title, description), draw, numbers_of(series), legend_of(series))
+
+
+def _apart(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Points that can be told apart on paper: on log axes most of a long curve lies in one corner."""
+    kept = points[:1]
+    for point in points[1:-1]:
+        if abs(point[0] - kept[-1][0]) + abs(point[1] - kept[-1][1]) >= 2:
+            kept.append(point)
+    return [*kept, points[-1]] if len(points) > 1 else kept
 
 
 def _recognised(series: Series) -> float:

@@ -54,8 +54,8 @@ def chart(
 
 def _svg(name: str, width: int, height: int, parts: Iterable[Markup], words: Words) -> Markup:
     inside = [
-        tag("title", escape(readable(words.title)), id=f"{name}-title"),
-        tag("desc", escape(readable(words.description, 600)), id=f"{name}-desc"),
+        tag("title", words.title, id=f"{name}-title"),
+        tag("desc", words.description, id=f"{name}-desc"),
         *parts,
     ]
     return tag(
@@ -65,13 +65,13 @@ def _svg(name: str, width: int, height: int, parts: Iterable[Markup], words: Wor
 
 
 def tag(kind: str, *children: str, **attributes: object) -> Markup:
-    """An element; `class_` and `aria_x` become `class` and `aria-x`. Texts are escaped, Markup is not."""
+    """An element; `class_` and `aria_x` become `class` and `aria-x`. Texts are made readable and escaped, Markup is not."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-") if key != "viewBox" else key}="{escape(_plain(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
-    inside = "".join(escape(child) for child in children)
+    inside = "".join(child if isinstance(child, Markup) else escape(readable(child, 600)) for child in children)
     return Markup(f"<{kind}{written}>{inside}</{kind}>" if children else f"<{kind}{written}/>")
 
 
@@ -81,7 +81,7 @@ def _plain(value: object) -> object:
 
 def text(x: float, y: float, words: str, **attributes: object) -> Markup:
     """A label; what does not fit is the caller's business (see `shortened`)."""
-    return tag("text", escape(readable(words)), x=float(x), y=float(y), **attributes)
+    return tag("text", words, x=float(x), y=float(y), **attributes)
 
 
 def shortened(words: str, width: float, *, size: float = 13) -> str:

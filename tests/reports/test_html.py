@@ -1,0 +1,253 @@
+"""The page: structure, safety, size. What only a browser can tell is in tests/browser."""
+
+import json
+import re
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tests.audits.test_result import full_result
+from tests.reports import examples
+from unmask.audits.result import Grid, NotTested, Result, Series, Severity
+from unmask.audits.run import load
+from unmask.errors import RunError
+from unmask.reports.html import render, render_comparison, write
+
+GOLDEN = sorted(examples.GOLDEN.glob("*.json"))
+ALWAYS = ["verdict", "criteria", "findings", "not-tested", "sound", "method"]
+VOID = {"meta", "link", "br", "input", "hr", "img"}
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "\"><svg onload=alert(1)>", "'; alert(1) //",
+    "{{ 7 * 7 }} {% raw %}", "x" * 10_000, "שלום עולם \u202e gnp.exe", "bell\x07 escape\x1b[31m nul\x00 tab\t del\x7f",
+    "&lt;b&gt; &amp;", "]]>--><!--", "javascript:alert(1)",
+]  # fmt: skip
+
+
+class Page(HTMLParser):
+    """Elements in order, with their attributes and their text; complains about tags that do not match."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict]] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", " ".join(self.texts))
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def read(path: Path) -> Result:
+    return Result.from_plain(json.loads(path.read_text()), path.name)
+
+
+def hostile(text: str) -> Result:
+    """A result in which every text that can come from a file is hostile."""
+    base = examples.release()
+    changed = [replace(f, name=text, title=text, threat=text, advice=text) for f in base.findings]
+    return replace(
+        base,
+        plan={"generator": text, text: text, "claim": text},
+        inputs=tuple(replace(item, role=text, digest=text) for item in base.inputs),
+        findings=tuple(changed),
+        grids=(
+            Grid(text, text, (text, "value", "low", "high"), ((text, 0.5, 0.4, 0.6), ("b", 0.5, 0.4, 0.6))),
+            Grid("groups", text, ("value", "people"), ((text, 100),)),
+            Grid(f"heat/{text}", text, (text, text), ((text, 1.0),)),
+        ),
+        series=tuple(
+            Series(f"{kind}/{text}", text, text, text, (0.1, 0.5, 1.0), (0.0, 0.5, 1.0))
+            for kind in ("roc", "ecdf", "histogram", "risk", "power", "epsilon", "tradeoff", "reconstruction", "other")
+        ),
+        notes=(text, f"{text} would have been seen"),
+        not_tested=(NotTested(text, text, text),),
+        versions={"unmask": text, text: text},
+    )
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_every_golden_result_has_every_section_it_should(path):
+    result = read(path)
+    page = Page(render(result, {"command": ["unmask", "audit", "a b.csv"], "finished": "2026-01-01"}))
+    ids = [attributes["id"] for _, attributes in page.elements if attributes.get("id")]
+    assert len(ids) == len(set(ids))
+    sections = [attributes["id"] for attributes in page.all("section")]
+    assert [name for name in sections if name in ALWAYS] == ALWAYS
+    links = [a["href"] for a in page.all("a") if a["href"] != "#verdict" or "class" not in a]
+    assert links == [f"#{name}" for name in sections]
+    assert "unmask audit 'a b.csv'" in page.text
+    for item in result.inputs:
+        assert item.digest in page.text
+    for svg in page.all("svg"):
+        if svg.get("aria-hidden") != "true":
+            assert svg["role"] == "img"
+            assert set(svg["aria-labelledby"].split()) <= set(ids)
+
+
+def test_the_golden_files_are_what_the_examples_make():
+    for make in (examples.release, examples.quiet, examples.epsilon):
+        assert read(examples.GOLDEN / f"{make.__name__}.json").to_plain() == make().to_plain()
+
+
+def test_the_full_result_fills_all_eleven_sections():
+    page = Page(render(examples.release()))
+    assert [attributes["id"] for attributes in page.all("section")] == [
+        "verdict", "criteria", "findings", "not-tested", "risk", "attacks", "detail", "epsilon", "sound", "utility", "method",
+    ]  # fmt: skip
+    for words in (
+        "19 in 100 members are recognised", "Gain over the control: 0.310 (0.260 to 0.360, 95 %, n = 1,000)", "ε ≥ 2.30",
+        "claimed ε = 1", "What this cannot show", "Verbatim copies of 3%", "Nobody has drawn this before",
+        "A table that nobody knows",
+        "a person: all rows with one person id", "Reviewer", "6 in 100", "there is no fitted model",
+    ):  # fmt: skip
+        assert words in page.text, words
+
+
+def test_no_page_ever_says_safe_and_silence_is_no_proof():
+    text = Page(render(examples.quiet())).text
+    assert "No attack beat its control (3 comparisons, 95 % confidence)." in text
+    assert "would have been seen in 8 of 10 trials" in text
+    assert "It cannot show that a release is anonymous" in text
+    for path in GOLDEN:
+        assert not re.search(r"\b(is|are) safe\b", Page(render(read(path))).text)
+
+
+def test_a_result_without_findings_has_no_verdict():
+    text = Page(render(replace(examples.release(), findings=(), series=(), grids=()))).text
+    assert "no verdict" in text
+    assert "Nothing was attacked here" in text
+
+
+def test_findings_without_a_control_do_not_claim_one():
+    bare = tuple(replace(f, control=None, severity=Severity.NONE) for f in examples.release().findings[:3])
+    text = Page(render(replace(examples.release(), findings=bare))).text
+    assert "nothing here had a control to be compared with" in text
+    assert "No attack beat its control" not in text
+    assert "Success, with no control to compare it with" in text
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_texts_are_shown_and_never_run(text):
+    made = render(hostile(text), {"command": ["unmask", text], "finished": text})
+    page = Page(made)
+    assert len(page.all("script")) == 1
+    assert page.all("img") == []
+    assert not any(key.startswith("on") or key == "style" for _, attributes in page.elements for key in attributes)
+    assert not any((ord(sign) < 32 and sign != "\n") or 0x7F <= ord(sign) < 0xA0 for sign in made)
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", made)
+    assert len(made) < 500_000
+    start = text.split("\x00")[0].split("\x07")[0].split(" \u202e")[0][:40]
+    assert re.sub(r"\s+", " ", start).strip() in page.text
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_nothing_is_loaded_from_anywhere(path):
+    page = Page(render(read(path)))
+    for tag, attributes in page.elements:
+        for name in ("src", "srcset", "action", "data", "poster", "xlink:href"):
+            assert name not in attributes, (tag, name)
+        if "href" in attributes:
+            assert attributes["href"].startswith("#") or (tag == "link" and attributes["href"] == "data:,")
+    made = render(read(path))
+    assert "@import" not in made
+    assert "url(" not in made
+    assert not re.search(r"https?://", made)
+    (policy,) = [m["content"] for m in page.all("meta") if m.get("http-equiv") == "Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "base-uri 'none'" in policy
+
+
+def test_no_record_is_on_the_page_nor_in_the_summary(tmp_path):
+    result = examples.release()
+    write(result, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "summary.md"]
+    for name in ("report.html", "summary.md"):
+        text = (tmp_path / name).read_text()
+        assert "p-secret" not in text
+        assert "4711" not in text
+        assert "tiny" not in text  # a group of seven
+
+
+def test_ten_thousand_records_make_a_small_page_fast():
+    many = tuple(float(k) for k in range(10_000))
+    shares = tuple(a / 1e4 for a in many)
+    base = examples.release()
+    result = replace(
+        base,
+        series=(
+            *base.series,
+            *(Series(f"roc/more-{k}", "r", "x", "y", tuple((a + 1) / 1e4 for a in many), shares) for k in range(12)),
+            Series("risk/everyone", "Everyone", "record", "risk", many, shares),
+            Series("ecdf/d/real", "d", "d", "share", many, shares),
+        ),
+        grids=(*base.grids, Grid("long", "Long", ("a", "b"), tuple((f"a{k}", k) for k in range(10_000)))),
+    )  # fmt: skip
+    start = time.process_time()
+    made = render(result)
+    assert time.process_time() - start < 2
+    assert len(made.encode()) < 500_000
+    assert "9,800 more lines in result.json" in Page(made).text
+
+
+def test_odd_numbers_do_not_break_a_chart():
+    odd = (
+        Series("roc/a", "a", "x", "y", (0.0, float("nan")), (float("nan"), 1.0)),
+        Series("risk/a", "a", "x", "y", (), ()),
+        Series("epsilon/claim", "claim", "runs", "epsilon", (1.0,), (1.0,)),
+        Series("histogram/a/b", "b", "x", "people", (1.0,), (0.0,)),
+        Series("power/a", "a", "x", "y", (0.0, 0.0), (1.0, 1.0)),
+        Series("tradeoff/a", "a", "x", "y", (0.0,), (0.0,)),
+        Series("line", "line", "x", "y", (1.0, 2.0), (5.0, 5.0)),
+    )
+    grids = (
+        Grid("empty", "Empty", ("a", "low", "high"), ()),
+        Grid("groups", "No count", ("group", "risk"), (("x", 0.5),)),
+        Grid("heat/none", "None", ("a",), ()),
+        Grid("nothing", "No column", (), ()),
+    )
+    Page(render(replace(examples.release(), series=odd, grids=grids)))
+    Page(render(full_result()))
+    page = render(full_result())
+    assert "nan" not in "".join(re.findall(r' (?:x|y|d|cx|cy|x1|x2|y1|y2|width|height)="[^"]*"', page)).lower()
+
+
+def test_several_results_stand_side_by_side():
+    runs = {f"run {path.stem} <b>": read(path) for path in GOLDEN}
+    page = Page(render_comparison(runs, {"run attack <b>": "attack/report.html"}))
+    assert "run attack <b>" in page.text
+    assert [a["href"] for a in page.all("a")][1:] == ["attack/report.html"]
+    assert "What differs between the runs" in page.text
+    assert len(page.all("script")) == 1
+
+
+def test_a_newer_result_is_refused(tmp_path):
+    plain = examples.release().to_plain() | {"format": 99}
+    (tmp_path / "result.json").write_text(json.dumps(plain))
+    with pytest.raises(RunError, match="has format 99, this version of unmask reads 1"):
+        load(tmp_path)
