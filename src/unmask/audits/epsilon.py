@@ -23,9 +23,10 @@ from unmask.audits.result import Result
 from unmask.errors import GeneratorError, ParameterError, RunError
 from unmask.files import write_atomically
 from unmask.generators._generator import Generator, Measurement
-from unmask.generators.claim import Claim
+from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.copycat import Copycat
 from unmask.generators.oblivious import Oblivious
+from unmask.registry import settings_from
 from unmask.simulation.executor import Progress, no_progress, run_tasks
 from unmask.simulation.store import Failed, FileStore, MemoryStore, Store
 from unmask.simulation.task import Part, stream
@@ -117,6 +118,25 @@ def audit_epsilon(
         workers=workers,
         progress=progress,
     )
+
+
+def parse_claim(text: str, own: Claim | None = None) -> Claim:
+    """A claim from text such as `epsilon=1,delta=1e-6,neighbours=replace`; what is left out is as in `own`."""
+    given = settings_from(text.split(","))
+    if unknown := [name for name in given if name not in ("epsilon", "delta", "neighbours")]:
+        raise ParameterError(f"A claim has no {', '.join(unknown)}. It has: epsilon, delta, neighbours.")
+    if "epsilon" not in given:
+        raise ParameterError(
+            f"The claim '{text}' names no epsilon. Write it as epsilon=1,delta=1e-6,neighbours=replace."
+        )
+    neighbours = str(given.get("neighbours", own.neighbours if own else Neighbours.ADD_REMOVE))
+    if neighbours not in list(Neighbours):
+        raise ParameterError(f"neighbours is '{neighbours}'; use one of {', '.join(Neighbours)}.")
+    try:
+        epsilon, delta = float(given["epsilon"]), float(given.get("delta", own.delta if own else 0.0))
+    except (TypeError, ValueError):
+        raise ParameterError(f"The claim '{text}' has an epsilon or delta that is no number.") from None
+    return Claim(epsilon, delta, Neighbours(neighbours))
 
 
 def run(
@@ -291,4 +311,4 @@ def _digest(pair: Pair) -> str:
     return pair.inside.digest()[:16] + pair.outside.digest()[:16]
 
 
-__all__ = ["EpsilonPlan", "Mechanism", "audit_epsilon", "run"]
+__all__ = ["EpsilonPlan", "Mechanism", "audit_epsilon", "parse_claim", "run"]

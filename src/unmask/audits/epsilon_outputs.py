@@ -166,7 +166,7 @@ class TableReader:
         """Named statistics; shares, so that a release of another length stays comparable."""
         codes, rows = synthetic.codes, len(synthetic)
         schema, some = self.pair.inside.schema, max(rows, 1)
-        agree = codes.T == self._target[:, None]
+        agree = self._target[:, None] == codes.T
         agreeing = agree.sum(axis=0, dtype=np.uint16)
         copies = int(np.sum(agreeing == len(self._target)))
         seen: Mapped = {"rows": rows, "target row": copies / some, "target row (log)": math.log1p(copies)}

@@ -46,6 +46,9 @@ def options(
 
 def run() -> None:
     """Entry point: no traceback reaches a user, unless UNMASK_DEBUG is set."""
+    sys.path.append(
+        os.getcwd()
+    )  # so that --generator module:Class finds a file beside the data; last, so that it hides nothing
     try:
         app(prog_name="unmask")
     except UnmaskError as problem:

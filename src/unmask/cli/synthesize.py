@@ -43,7 +43,7 @@ def run(
     synthetic = model.sample(rows or len(table), rng)
     write_csv(synthetic, out)
     if not quiet:
-        for note in table.notes:
+        for note in dict.fromkeys(table.notes + synthetic.notes):
             print(f"note: {note}", file=sys.stderr)
         print(f"Wrote {len(synthetic):,} rows to {out} (seed {'none' if release else seed or 0}).", file=sys.stderr)
         print(f"Claim: {model.claim or 'none'}", file=sys.stderr)

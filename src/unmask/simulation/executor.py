@@ -21,7 +21,9 @@ AHEAD = 4  # tasks per worker that wait in line
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 Progress = Callable[[int, int], None]
-Work = Callable[[Any, Any], Arrays]  # from a setting and a task to the arrays of its outcome; importable, so that it pickles
+Work = Callable[
+    [Any, Any], Arrays
+]  # from a setting and a task to the arrays of its outcome; importable, so that it pickles
 
 
 def no_progress(done: int, total: int) -> None:
