@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks import _release_cap, _release_legal
 from benchmarks._timing import cpu_seconds, line
 from benchmarks.distance import people
 from unmask.metrics.copies import copies
@@ -67,3 +68,5 @@ def main() -> None:
     """Print everything; about two minutes."""
     similarity()
     similarity_curve()
+    _release_cap.main()
+    _release_legal.main()

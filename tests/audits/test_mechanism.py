@@ -240,9 +240,10 @@ def test_limits_follow_the_neighbours():
     replace_game, append_game = Game(), Game(placement=Placement.APPEND)
     by_replace = Claim(1.0, 0.0, Neighbours.REPLACE)
     by_adding = Claim(1.0, 1e-6, Neighbours.ADD_REMOVE)
-    assert limit_for(by_replace, replace_game) == largest_advantage(1.0)
-    assert limit_for(by_adding, append_game) == largest_advantage(1.0, 1e-6)
-    assert limit_for(by_adding, replace_game) == largest_advantage(2.0, (1 + np.e) * 1e-6)
+    assert limit_for(by_replace, replace_game).advantage == largest_advantage(1.0)
+    assert limit_for(by_replace, replace_game).auc == pytest.approx(np.e / (1 + np.e))
+    assert limit_for(by_adding, append_game).advantage == largest_advantage(1.0, 1e-6)
+    assert limit_for(by_adding, replace_game).advantage == largest_advantage(2.0, (1 + np.e) * 1e-6)
     assert limit_for(by_replace, append_game) is None
     assert limit_for(replace(by_replace, void="inferred"), replace_game) is None
     assert limit_for(None, replace_game) is None

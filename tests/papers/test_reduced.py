@@ -67,8 +67,8 @@ def test_a_learnt_domain_comes_and_goes_with_the_target(texans, rng):
 @pytest.mark.parametrize("generator", ["bayesnet", "privbayes:epsilon=1"])
 def test_length_of_stay_is_safe_in_synthetic_tables(generator, texans):
     found = inference(generator, texans, "LENGTH_OF_STAY", "linear", tests=16, seed=1)
-    assert (found["advantage on raw data"] > 0.8).all()
-    assert (found["privacy gain"] > 0.7).all()
+    assert found["advantage on raw data"].mean() > 0.8  # five targets, 16 releases: standard error about .05
+    assert found["advantage"].mean() < 0.2
 
 
 def test_race_was_not_much_of_a_secret(texans):
@@ -84,9 +84,10 @@ def test_sanitising_is_all_or_nothing(texans):
     assert gains.loc[26241] > 0.7
 
 
-def test_larger_tables_hide_outliers_better(texans):
-    found = by_size("independent", texans, (500, 10000), shadows=40, tests=60, seed=1)
-    assert found["histogram"].iloc[1] > found["histogram"].iloc[0]
+def test_an_empty_bin_betrays_outliers_in_tables_of_any_size(texans):
+    """One target in a bin of its own: about Poisson(1) rows of the release are there, whatever n = m is."""
+    found = by_size("independent", texans, (500, 4000), targets=MOST_CHARGED, shadows=40, tests=60, seed=1)
+    assert (found["histogram"] < 0.7).all()  # 1/e, and a standard error of .06
 
 
 def test_a_uniform_secret_is_chance_without_the_target(britons):

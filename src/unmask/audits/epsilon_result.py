@@ -102,6 +102,15 @@ def verdict(audited: Audited, bound: Bound) -> str:
     return f"The claim {claim} is not refuted in {game.runs:,} runs: {bound}. This is no proof that it holds."
 
 
+def headline(audited: Audited, bound: Bound) -> str:
+    """The verdict in a line."""
+    game, epsilon = audited.game, audited.plan.claim.epsilon
+    shown = f"epsilon >= {bound.value:.3g} ({100 * bound.confidence:g} %)"
+    if not game.refuted:
+        return f"Claim epsilon {epsilon:g} not refuted in {game.runs:,} runs: {shown}."
+    return f"Claim epsilon {epsilon:g} refuted after {game.runs:,} runs: {shown}. What leaked: {game.leader().words}."
+
+
 def _detail(attack: Attack) -> str:
     return f", '{attack.chosen}'" if isinstance(attack, BestStatistic) and attack.chosen else ""
 
@@ -111,7 +120,7 @@ def _finding(audited: Audited, bound: Bound) -> Finding:
     oblivious = next((control for control in audited.controls if control.name == "oblivious"), None)
     return Finding(
         name="epsilon",
-        title=verdict(audited, bound),
+        title=headline(audited, bound),
         threat=_threat(audited),
         criterion="dp claim",
         severity=Severity.HIGH if refuted else Severity.NONE,
@@ -206,8 +215,8 @@ def _verdict_grid(audited: Audited, bound: Bound, fixed: list[Fixed]) -> Grid:
 def slack_rows(audited: Audited, bound: Bound, fixed: list[Fixed]) -> list[tuple[Cell, ...]]:
     """What lies between the claim and the bound: accounting (noise that the claim does not need), and attack and statistics."""
     ceiling = audited.ceiling
-    if ceiling is None or not math.isfinite(ceiling):
-        return []
+    if ceiling is None or not math.isfinite(ceiling) or audited.game.refuted:
+        return []  # what is declared says nothing about a claim that fell
     epsilon = audited.plan.claim.epsilon
     best = max([bound.value, *(item.bound.value for item in fixed if isinstance(item.bound, Bound))])
     kind = "Gaussian" if any(m.noise == "gaussian" for m in audited.pilots[0]) else "Laplace"

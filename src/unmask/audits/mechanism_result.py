@@ -18,7 +18,7 @@ from unmask.audits.evaluation import (
     standardised,
 )
 from unmask.audits.judge import Policy, figure, in_100
-from unmask.audits.mechanism_words import advice_for, limit_for, threat_in_words
+from unmask.audits.mechanism_words import Limit, advice_for, limit_for, threat_in_words
 from unmask.audits.plan import AttackPlan
 from unmask.audits.result import Cell, Finding, Grid, NotTested, Records, Result, Series, Severity, describe_input
 from unmask.generators._generator import Generator, claim_for
@@ -241,7 +241,7 @@ def _rounded(*values: float) -> tuple[float, ...]:
     return tuple(round(float(value), 4) for value in values)
 
 
-def _finding(played: Played, name: str, group: str, outcome: Outcome, limit: float | None) -> Finding:
+def _finding(played: Played, name: str, group: str, outcome: Outcome, limit: Limit | None) -> Finding:
     lower = max(0.0, outcome.adjusted_low)
     if isinstance(outcome, MembershipOutcome):
         at_1_percent = outcome.tpr_at[FPR_GRID.index(0.01)].tpr
@@ -258,9 +258,9 @@ def _finding(played: Played, name: str, group: str, outcome: Outcome, limit: flo
             f"with them, {in_100(outcome.without_person.value)} made without"
         )
         estimate, control = outcome.advantage, outcome.without_person
-    if limit is not None and lower > limit:
+    if limit is not None and lower > limit.advantage:
         severity = Severity.HIGH
-        title = f"{title}; the claimed differential privacy allows an advantage of at most {limit:.3f}"
+        title = f"{title}; the claimed differential privacy allows an advantage of at most {limit.advantage:.3f}"
     return Finding(
         name=f"{name}/{group}",
         title=title,
@@ -303,7 +303,7 @@ def _records(played: Played, judges: dict[str, Judge], raw_judge: Judge) -> Reco
 
 
 def _notes(
-    played: Played, claim: object, limit: float | None, population: Table, failures: tuple[str, ...]
+    played: Played, claim: object, limit: Limit | None, population: Table, failures: tuple[str, ...]
 ) -> tuple[str, ...]:
     game = played.setting.game
     notes = [
@@ -315,7 +315,10 @@ def _notes(
     if claim is not None:
         notes.append(f"The generator claims: {claim}.")
         if limit is not None:
-            notes.append(f"Under this claim no attack in this game can have an advantage above {limit:.4f}.")
+            notes.append(
+                f"Under this claim no attack in this game can have an advantage above {limit.advantage:.4f} "
+                f"or an AUC above {limit.auc:.4f}."
+            )
         elif not getattr(claim, "void", ""):
             notes.append("The claim is about other neighbours than this game plays with, so no limit follows from it.")
     if played.plan.goal == Goal.ATTRIBUTE and played.setting.secret is not None and not played.setting.secret.levels:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from unmask.audits.result import Severity
 from unmask.generators.claim import Claim, Neighbours
-from unmask.stats import largest_advantage, replacement_claim
+from unmask.stats import largest_advantage, largest_auc, replacement_claim
 from unmask.threats.game import Game, Placement, SecretValues
 from unmask.threats.knowledge import Box, Data, Goal
 
@@ -41,8 +43,16 @@ def advice_for(severity: Severity) -> str:
     }[severity]
 
 
-def limit_for(claim: Claim | None, game: Game) -> float | None:
-    """The largest advantage that a claim allows in this game; None if it makes none, is void, or is about other neighbours.
+@dataclass(frozen=True)
+class Limit:
+    """What a claim allows any attack."""
+
+    advantage: float
+    auc: float
+
+
+def limit_for(claim: Claim | None, game: Game) -> Limit | None:
+    """The most that a claim allows in this game; None if there is none, it is void, or it is about other neighbours.
 
     The replacing game compares tables of one size, the appending one tables that differ by one row. An add/remove claim
     covers a replacement as two steps; a replace-one claim says nothing about a row that comes on top.
@@ -55,4 +65,5 @@ def limit_for(claim: Claim | None, game: Game) -> float | None:
             epsilon, delta = replacement_claim(epsilon, delta)
     elif claim.neighbours is Neighbours.REPLACE:
         return None
-    return min(1.0, largest_advantage(epsilon, min(delta, 1 - 1e-12)))
+    delta = min(delta, 1 - 1e-12)
+    return Limit(min(1.0, largest_advantage(epsilon, delta)), min(1.0, largest_auc(epsilon, delta)))
