@@ -29,6 +29,7 @@ demo: $(VENV)/installed  ## install, then look at the bundled data: needs nothin
 	@$(BIN)/unmask demo
 
 test: $(VENV)/installed-test  ## every test but the long calibration runs (about 10 minutes at most)
+	@scripts/ensure-browser
 	$(PYTEST) -n 2 -m "not calibration and not papers"
 
 check: $(VENV)/installed-test  ## ruff, mypy, import-linter

@@ -20,7 +20,7 @@ from unmask.generators import get
 from unmask.generators.claim import Claim, Neighbours
 
 PLACE = Path(tempfile.gettempdir()) / "unmask-datasynthesizer"
-PROGRAM = '''
+PROGRAM = """
 import sys, tempfile, warnings
 warnings.simplefilter("ignore")
 from DataSynthesizer.DataDescriber import DataDescriber
@@ -34,7 +34,7 @@ with tempfile.NamedTemporaryFile(suffix=".json") as description:
     describer.save_dataset_description_to_file(description.name)
     generator.generate_dataset_in_correlated_attribute_mode(int(rows), description.name, **seeds)
 generator.save_synthetic_data(out)
-'''
+"""
 
 
 def environment() -> Path | None:

@@ -27,11 +27,13 @@ def inference(generator: str, population: Table, secret: str, attack_name: str, 
     )  # fmt: skip
 
 
-def by_size(generator: str, population: Table, row_counts, *, targets: str = AUTHORS_TARGETS, **sizes) -> pd.DataFrame:
-    """Mean privacy gain of targets (the authors') for tables of n rows, and releases of as many."""
+def by_size(generator: str, population: Table, row_counts, **sizes) -> pd.DataFrame:
+    """Mean privacy gain of the authors' targets for tables of n rows, and releases of as many."""
     rows = []
     for n in row_counts:
-        found = linkability(generator, population, ("naive", "histogram"), train_rows=n, targets=targets, **sizes)
+        found = linkability(
+            generator, population, ("naive", "histogram"), train_rows=n, targets=AUTHORS_TARGETS, **sizes
+        )
         gains = found.pivot(index="row", columns="attack", values="privacy gain").mean()
         rows.append({"generator": generator, "n": n, **gains})
     return pd.DataFrame(rows)

@@ -57,8 +57,8 @@ def test_public_ranges_restore_differential_privacy(texans_widened, keep):
 def test_secrets_are_safe_in_synthetic_tables_and_not_in_sanitised_ones(texans, keep):
     """Figures 6 and 7. LENGTH_OF_STAY: synthetic tables give nothing away; RACE: there was little to lose.
 
-    The authors count a linked person's secret as read. But the sanitiser also caps it: 113, 41 and 402 days were not
-    published (the cap is near 36), so here those three are safe, and a linked person is one whose stay is below the cap.
+    The authors count the secret of a linked person as read. But the sanitiser caps it (at about 36 days): 113 and 402 days
+    are never published, 41 days in some tables only, and whoever is linked is shown the cap.
     """
     generators = (SANITISER, "bayesnet", "privbayes:epsilon=1", "privbayes:epsilon=0.1")
     parts = []
@@ -75,29 +75,33 @@ def test_secrets_are_safe_in_synthetic_tables_and_not_in_sanitised_ones(texans, 
     keep(found.set_index(["secret", "generator", "row"])[columns])
     stay, race = (found[found["secret"] == secret] for secret in ("LENGTH_OF_STAY", "RACE"))
     synthetic = stay[stay["generator"] != SANITISER]
-    assert (stay["advantage on raw data"] > 0.9).all()
-    assert (synthetic["privacy gain"] > 0.85).all()
+    # One of the five stayed 9 days, which raw data of others give away in a quarter of the cases: less to gain, all gained.
+    assert (stay["advantage on raw data"] > 0.7).all()
+    assert (synthetic["advantage"].abs() < 0.1).all()
+    sanitised = stay[stay["generator"] == SANITISER].set_index("row")["privacy gain"]
+    assert (sanitised.loc[[27428, 14086]] > 0.9).all()  # 113 and 402 days: capped
+    assert sanitised.loc[29265] < 0.7  # 41 days: above the cap of some tables, below that of others
     raw = race.groupby("row")["advantage on raw data"].first()
     assert (raw < 0.3).sum() >= 3  # white patients: guessed right without their data
     gain = race[race["generator"] != SANITISER].groupby("row")["privacy gain"].mean()
     assert (gain[raw < 0.3] < 0.45).all()
 
 
-def test_larger_tables_hide_outliers_from_means_but_not_from_bins(texans, keep):
-    """Figure 15 (F_naive): the gain grows with n, for the weight of one person in a mean falls as 1/n.
+def test_larger_tables_hide_outliers_from_means_and_hardly_from_bins(texans, keep):
+    """Figure 15 (F_naive): the gain grows with n = m, for the weight of one person in a mean or variance falls as 1/n.
 
-    F_hist is another matter. Where nobody else is in the target's bin, a release of m = n rows holds about Poisson(1) rows there
-    whatever n is, and none without the target: an attack sees 1 - 1/e of the cases at least, in a table of any size.
+    F_hist is slower. Where nobody else is in the target's bin, about Poisson(1) of m = n released rows are, whatever n is (see
+    `test_a_person_alone_in_a_bin_shows_in_releases_of_any_size`); that fades only when others come to share the bin.
     """
-    sizes = (500, 1000, 2000, 5000)
+    sizes = (500, 1000, 2000, 5000, 10000)
     found = pd.concat(
-        by_size(generator, texans, sizes, shadows=100, tests=100, workers=WORKERS, seed=1)
+        by_size(generator, texans, sizes, shadows=200, tests=300, workers=WORKERS, seed=1)
         for generator in ("independent", "bayesnet")
     )
     keep(found)
-    for _, gains in found.groupby("generator"):
-        assert gains["naive"].iloc[-1] > gains["naive"].iloc[0]
-        assert (gains["histogram"] < 0.9).all()
+    for _, gains in found.groupby("generator"):  # standard error of a mean over five targets: .025
+        assert gains["naive"].iloc[-1] > gains["naive"].iloc[0] + 0.1
+        assert gains["histogram"].iloc[-1] < gains["naive"].iloc[-1] - 0.1
 
 
 @pytest.mark.parametrize("settings", [SANITISER, "sanitiser:k=10"], ids=["authors", "text"])

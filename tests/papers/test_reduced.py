@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from tests.papers.census import GROUNDHOG, QUERIES
-from tests.papers.experiments import SANITISER, by_size, effective_epsilon, inference, linkability, uniform_secret
+from tests.papers.experiments import SANITISER, effective_epsilon, inference, linkability, uniform_secret
 from tests.papers.texas import AUTHORS_TARGETS, BINS, LearnsItsDomain
+from unmask.generators.independent import Independent
 from unmask.generators.privbayes import PrivBayes
 from unmask.stats import largest_advantage, largest_advantage_yeom
+from unmask.tables.table import concatenate
 
 MOST_CHARGED = "rows:27428,29265,14086"  # of the authors' targets
 
@@ -84,10 +86,17 @@ def test_sanitising_is_all_or_nothing(texans):
     assert gains.loc[26241] > 0.7
 
 
-def test_an_empty_bin_betrays_outliers_in_tables_of_any_size(texans):
-    """One target in a bin of its own: about Poisson(1) rows of the release are there, whatever n = m is."""
-    found = by_size("independent", texans, (500, 4000), targets=MOST_CHARGED, shadows=40, tests=60, seed=1)
-    assert (found["histogram"] < 0.7).all()  # 1/e, and a standard error of .06
+@pytest.mark.parametrize("n", [500, 5000])
+def test_a_person_alone_in_a_bin_shows_in_releases_of_any_size(texans, n, rng):
+    """Why privacy gain hardly grows with n: of m = n rows about Poisson(1) are in that bin, so 1 - 1/e of releases show it."""
+    person, column = 14086, texans.schema.position("TOTAL_CHARGES")
+    code = texans.codes[person, column]
+    others = texans.take(np.flatnonzero(texans.codes[:, column] != code)[: n - 1])
+    table = concatenate([others, texans.take([person])])
+    model = Independent().fit(table, rng)
+    shown = sum((model.sample(n, rng).codes[:, column] == code).any() for _ in range(400))
+    assert shown / 400 == pytest.approx(1 - 1 / np.e, abs=3.3 * np.sqrt(0.63 * 0.37 / 400))
+    assert not (Independent().fit(others, rng).sample(n, rng).codes[:, column] == code).any()
 
 
 def test_a_uniform_secret_is_chance_without_the_target(britons):

@@ -15,7 +15,11 @@ PREDICTOR = "synthetic-predictor"
 
 
 def test_attribute_inference_on_a_census_of_5000(britons, keep):
-    """Experiment 1. The secret is drawn anew, so one half is chance; without the target nobody can do better."""
+    """Experiment 1. The secret is drawn anew, so one half is chance; without the target nobody can do better.
+
+    Judged by AUC. Right guesses also measure luck: with this seed the attacker's own releases had 43 % of one sex and those under
+    attack 59 %, so a forest that learnt nothing guesses the former majority and is right in 38 to 42 % of them.
+    """
     parts = []
     for generator in ("privbayes:epsilon=10", "mst:epsilon=10,delta=1e-5"):
         others = tuple(name for name in ATTRIBUTE_ATTACKS if name != PREDICTOR)
@@ -25,8 +29,9 @@ def test_attribute_inference_on_a_census_of_5000(britons, keep):
     found = pd.concat(parts)
     keep(found)
     assert len(found) == 10
-    assert (np.abs(found["right without"] - 0.5) < 3.3 * np.sqrt(0.25 / 190)).all()
-    assert (found["right with"] > 0.5 - 3.3 * np.sqrt(0.25 / 190)).all()
+    luck = 3.3 * np.sqrt(1 / (12 * 96) + 1 / (12 * 96))  # of an AUC of about 96 against 96 releases
+    assert (np.abs(found["AUC without"] - 0.5) < luck).all()
+    assert (found["AUC with"] > 0.5 - luck).all()
 
 
 def test_targeted_queries_beat_groundhog_and_bound_epsilon(britons, keep):

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import expit, rel_entr
 
-from unmask.audits.epsilon_likelihood import Planned, record
+from unmask.audits.epsilon_likelihood import Planned, guesses_of, record
 from unmask.audits.epsilon_pairs import Pair
 from unmask.stats import HalfLines, best_half_lines
 
@@ -103,7 +103,6 @@ class Ratio:
     name: str
     words: str
     planned: Planned
-    credited: bool
     weight: float = 1.0
 
     def guess(self, seen: Seen, prints: tuple[str, str]) -> int:
@@ -113,7 +112,7 @@ class Ratio:
         return None
 
     def prior(self) -> Record | None:
-        return (self.planned.right, self.planned.bets) if self.credited else None
+        return self.planned.right, self.planned.bets
 
     def watch(self, prints: tuple[str, str], coin: bool) -> None:
         """A planned attack remembers nothing."""
@@ -168,7 +167,7 @@ class BestStatistic:
         for fold in (0, 1):
             judged = np.arange(len(past.coins)) % 2 == fold
             place, lines = self._best(past.values[~judged], past.coins[~judged], names)
-            guesses[judged] = [lines.guess(value) for value in past.values[judged, place]]
+            guesses[judged] = guesses_of(lines, past.values[judged, place])
         place, self.lines = self._best(past.values, past.coins, names)
         self.chosen = past.names[place]
         return record(guesses, past.coins)
@@ -217,7 +216,7 @@ class Ridge:
             scores[judged] = Linear.fit(names, values[~judged], past.coins[~judged]).score(values[judged])
         self.model = Linear.fit(names, values, past.coins)
         self.lines = best_half_lines(scores, past.coins, epsilon=self.epsilon)
-        return record(np.array([self.lines.guess(score) for score in scores]), past.coins)
+        return record(guesses_of(self.lines, scores), past.coins)
 
     def prior(self) -> Record | None:
         return None
@@ -266,8 +265,7 @@ class Linear:
 def growth(scores: np.ndarray, coins: np.ndarray, lines: HalfLines, epsilon: float) -> float:
     """How much the half-lines would have earned: bets x KL(pi || q), summed over both."""
     q = float(expit(epsilon))
-    guesses = np.where(scores >= lines.in_above, IN, np.where(scores <= lines.out_below, OUT, ABSTAIN))
-    right, bets = (np.array(part, dtype=np.float64) for part in record(guesses, coins))
+    right, bets = (np.array(part, dtype=np.float64) for part in record(guesses_of(lines, scores), coins))
     pi = (right + 2 * q) / (bets + 2)
     return float(np.sum(bets * (rel_entr(pi, q) + rel_entr(1 - pi, 1 - q)) * (pi > q)))
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.audits.epsilon_attacks import BestStatistic, History, Linear, growth
-from unmask.audits.epsilon_likelihood import record
+from unmask.audits.epsilon_attacks import History, Linear, growth
+from unmask.audits.epsilon_likelihood import guesses_of, record
 from unmask.audits.epsilon_outputs import BITS, BLACK, group_of
 from unmask.generators.claim import Claim
 from unmask.stats import (
@@ -121,11 +120,5 @@ def _one_run(learn: Scored, judge: Scored, claim: Claim, confidence: float) -> B
     """Guesses in both tails, about one coin per run."""
     lines = best_half_lines(learn[0], learn[1], epsilon=claim.epsilon / 2)
     scores, coins = judge
-    guesses = np.where(scores >= lines.in_above, 1, np.where(scores <= lines.out_below, 0, -1))
-    right, bets = record(guesses, coins)
+    right, bets = record(guesses_of(lines, scores), coins)
     return epsilon_one_run(sum(right), sum(bets), coins=len(coins), confidence=confidence, delta=claim.delta)
-
-
-def statistic_of(attacks: Sequence[object]) -> str:
-    """The statistic that the learnt attack ended with."""
-    return next((a.chosen for a in attacks if isinstance(a, BestStatistic)), "")

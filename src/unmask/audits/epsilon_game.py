@@ -32,7 +32,9 @@ from unmask.stats import Betting, Bound
 from unmask.stats.epsilon.anytime import GRID
 
 WIDE = 0.25  # share of the claim against which the wide regions are chosen: for a bound where the claim stands
-PLANNED_WEIGHT, WIDE_WEIGHT = 4.0, 1.5  # of the likelihood ratio, in units of any other attack
+RATIO_WEIGHT = 4.0  # of the likelihood ratio, in units of any other attack
+RARE_WEIGHT = 0.5  # of attacks that double another
+CREDIT, WIDE_CREDIT = 12, 60  # bets that the simulated record counts for
 
 
 def attacks_for(setting: Setting, claim: Claim, pilot: Sequence[Measurement]) -> list[Attack]:
@@ -46,19 +48,19 @@ def attacks_for(setting: Setting, claim: Claim, pilot: Sequence[Measurement]) ->
         several = len(setting.reader.pairs) > 1 and any(len(m.columns) == 2 for m in pilot)
         found += model_attacks(setting.reader.pairs[0] if several else None)
         rng = stream(setting.seed, "plan", setting.pair.name)
-        half = plan_regions(setting.likelihood, pilot, epsilon, 0.5, rng)
-        whole = plan_regions(setting.likelihood, pilot, WIDE * epsilon, 1.0, rng)
+        half = plan_regions(setting.likelihood, pilot, epsilon=epsilon, share=0.5, credit=CREDIT, rng=rng)
+        whole = plan_regions(setting.likelihood, pilot, epsilon=WIDE * epsilon, share=1.0, credit=WIDE_CREDIT, rng=rng)
         if half is not None and whole is not None:
             words = "the measurements are likelier with the target than the noise allows"
-            found.append(Ratio("likelihood ratio", words, half, True, PLANNED_WEIGHT))
-            found.append(Ratio("likelihood ratio, wide", words, whole, False, WIDE_WEIGHT))
+            found.append(Ratio("likelihood ratio", words, half, RATIO_WEIGHT))
+            found.append(Ratio("likelihood ratio, wide", words, whole, RATIO_WEIGHT))
 
     def usable(name: str) -> bool:
         return group_of(name) == BLACK or (group_of(name) != BITS and white)
 
     found.append(BestStatistic("best statistic", "one statistic", epsilon, usable))
     found.append(Ridge("all statistics", "a learnt score of all statistics", epsilon, usable))
-    found.append(Ridge("all statistics, wide", "a learnt score of all statistics", WIDE * epsilon, usable))
+    found.append(Ridge("all statistics, wide", "a learnt score of all statistics", WIDE * epsilon, usable, RARE_WEIGHT))
     found.append(Fingerprint("same output", "the same release comes again and again (a fixed seed)", 0))
     if white and not bare:
         found.append(Fingerprint("same noise", "the same measurements come again and again (a fixed seed)", 1))

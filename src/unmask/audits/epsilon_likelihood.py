@@ -16,8 +16,7 @@ from unmask.stats import HalfLines, best_half_lines, gaussian_epsilon
 
 DIGITS = 6  # finer differences are atoms of floating point, which another attack is for
 CERTAIN = 50.0  # log-likelihood ratio of an exact count that fits only one of the tables
-SIMULATED = 4000
-PRIOR_BETS = 12  # how many bets the simulation counts for
+SIMULATED = 40_000  # many: with few, the best half-lines would follow luck in the tails
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,17 +135,31 @@ class Planned:
 
 
 def plan_regions(
-    likelihood: Likelihood, measurements: Sequence[Measurement], epsilon: float, share: float, rng: np.random.Generator
+    likelihood: Likelihood,
+    measurements: Sequence[Measurement],
+    *,
+    epsilon: float,
+    share: float,
+    credit: int,
+    rng: np.random.Generator,
 ) -> Planned | None:
-    """Where to bet on the ratio against `epsilon` if the noise were this share of the declared one; None without noise."""
+    """Where to bet on the ratio against `epsilon` if the noise were this share of the declared one; None without noise.
+
+    The record of the simulation counts for at most `credit` bets in each region.
+    """
     if not measurements or any(m.scale == 0 or m.noise == "none" for m in measurements):
         return None
     ratios, coins = likelihood.simulate(measurements, share, rng)
     lines = best_half_lines(ratios, coins, epsilon=epsilon)
-    right, bets = record(np.array([lines.guess(score) for score in ratios]), coins)
-    kept = [min(number, PRIOR_BETS) for number in bets]
+    right, bets = record(guesses_of(lines, ratios), coins)
+    kept = [min(number, credit) for number in bets]
     hits = [math.floor(k * hit / max(number, 1)) for k, hit, number in zip(kept, right, bets, strict=True)]
     return Planned(lines, (hits[0], hits[1]), (kept[0], kept[1]))
+
+
+def guesses_of(lines: HalfLines, scores: np.ndarray) -> np.ndarray:
+    """`lines.guess` over an array: 1 in, 0 out, -1 abstain."""
+    return np.asarray(np.where(scores >= lines.in_above, 1, np.where(scores <= lines.out_below, 0, -1)))
 
 
 def record(guesses: np.ndarray, coins: np.ndarray) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -10,12 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import fisher_exact
 
 from unmask.audits.epsilon_attacks import History
 from unmask.generators.claim import Claim
 from unmask.stats import ErrorCounts, epsilon_from_errors
 
 CONFIDENCE = 0.99  # of all traits together
+RARE = 1e-4  # p-value below which "only on one side" is no accident
 STARTS = ("rows", "columns beyond D'", "distinct ", "lowest ", "highest ")
 
 
@@ -45,9 +47,15 @@ def support_of(past: History, claim: Claim) -> list[Support]:
             epsilon_from_errors(ErrorCounts(b, n_out, n_in - a, n_in), confidence=each, delta=claim.delta),
             epsilon_from_errors(ErrorCounts(n_out - b, n_out, a, n_in), confidence=each, delta=claim.delta),
         )
-        changes = any(bound.value > claim.epsilon for bound in bounds)
+        changes = any(bound.value > claim.epsilon for bound in bounds) or _one_sided(a, n_in, b, n_out)
         lines.append(Support(_words(name), f"{a} of {n_in} runs", f"{b} of {n_out} runs", changes))
     return lines
+
+
+def _one_sided(a: int, n_in: int, b: int, n_out: int) -> bool:
+    """Whether a trait, or its absence, never occurred on one side and is too frequent on the other for chance."""
+    table = np.array([[a, n_in - a], [b, n_out - b]])
+    return bool((table == 0).any() and fisher_exact(table)[1] < RARE)
 
 
 def support_in_words(support: list[Support]) -> str:

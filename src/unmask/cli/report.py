@@ -43,13 +43,13 @@ def run(
         deliver(results[0], out=None, as_json=True, quiet=False, workers=1)
         return
     if pdf:
-        from unmask.reports.pdf import find_browser
+        from unmask.reports.browser import find_browser
 
         find_browser()  # before anything is written
     page = _one(directories[0], results[0], out) if len(results) == 1 else _several(directories, results, out)
     print(f"Wrote {page}", file=sys.stderr)
     if pdf:
-        from unmask.reports.pdf import write_pdf
+        from unmask.reports.browser import write_pdf
 
         print(f"Wrote {write_pdf(page)}", file=sys.stderr)
 

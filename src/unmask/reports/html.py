@@ -103,7 +103,7 @@ def _readable(value: Any) -> Any:
 
 def _ticked(text: str) -> Markup:
     """Text in which `commands` stand between backticks."""
-    parts: Sequence[str] = text.split("`")
+    parts: Sequence[str] = words.readable(text, 600).split("`")
     made = [
         Markup("<code>{}</code>").format(part) if place % 2 else Markup("{}").format(part)
         for place, part in enumerate(parts)

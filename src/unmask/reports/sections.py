@@ -18,15 +18,18 @@ from unmask.reports.charts import Chart, card_chart, chart_of_grid, charts_of, f
 from unmask.reports.charts.svg import tag
 
 IN_FULL = 3  # findings of one kind that are spelled out; the others are folded away
-LONG_WORD = 26  # characters: longer ones may be broken
+LONG_WORD = 30  # characters: longer ones may be broken
+LONG_TEXT = 14  # characters: longer ones want a wider column
 MOST_ROWS = 200  # rows of one table
+AT_RISK = "at risk"  # a note with these words says how many people are
 LARGEST_JSON = 100_000  # characters; beyond that the file beside the report is enough
 
 # Tables by the first part of their name; all others stand among the details.
 PLACES = {
-    "attacks": "attacks", "criteria": "attacks", "forest": "attacks", "membership": "attacks", "reconstruction": "attacks",
+    "attacks": "attacks", "criteria": "attacks", "demo": "attacks",
+    "forest": "attacks", "membership": "attacks", "reconstruction": "attacks",
     "groups": "risk", "people": "risk", "risk": "risk",
-    "epsilon": "epsilon", "claim": "epsilon",
+    "epsilon": "epsilon", "claim": "epsilon", "verdict": "epsilon", "support": "epsilon",
     "controls": "sound", "instrument": "sound", "power": "sound", "planted": "sound",
     "tradeoff": "utility", "utility": "utility",
 }  # fmt: skip
@@ -86,6 +89,7 @@ class Page:
     quiet: tuple[Finding, ...]  # findings that showed nothing
     blocks: Mapping[str, tuple[Block, ...]]
     visible: tuple[str, ...]
+    exposed: tuple[str, ...]  # notes about how many people are at risk
     notes: tuple[str, ...]
     criteria: Grid
     adversaries: Grid
@@ -97,6 +101,7 @@ class Page:
 def page_of(result: Result, run: Mapping[str, Any] | None) -> Page:
     """Arrange a result that is fit for sharing (see `safety.for_sharing`)."""
     visible = words.visible_leaks(result)
+    exposed = tuple(note for note in result.notes if AT_RISK in note and note not in visible)
     shown = [finding for finding in result.findings if finding.severity is not Severity.NONE]
     plain = json.dumps(result.to_plain(), indent=1)
     return Page(
@@ -108,7 +113,8 @@ def page_of(result: Result, run: Mapping[str, Any] | None) -> Page:
         quiet=tuple(finding for finding in result.findings if finding.severity is Severity.NONE),
         blocks=_blocks(result),
         visible=visible,
-        notes=tuple(note for note in result.notes if note not in visible),
+        exposed=exposed,
+        notes=tuple(note for note in result.notes if note not in visible + exposed),
         criteria=criteria_of(result),
         adversaries=_adversaries(result.findings),
         fields=_fields(result, run or {}),
@@ -135,6 +141,8 @@ def _card(criterion: words.Criterion, result: Result, name: str) -> Card:
         big = f"ε ≥ {words.number(estimate.low)}"
         if worst.baseline is not None:
             lines.append(("other", "claimed", f"ε = {words.short(worst.baseline.value)}"))
+        elif "claim" in result.plan:
+            lines.append(("", "claimed", _choice(result.plan["claim"])))
     else:
         big = words.frequency(rate if rate is not None else estimate.value)
         lines.append((f"square {worst.severity}", "attack", big))
@@ -183,16 +191,8 @@ def criteria_of(result: Result) -> Grid:
         if not findings:
             rows.append((name, "not tested", *[None] * 7))
             continue
-        worst = words.worst_of(findings)
-        rate, estimate = words.attack_rate(worst), worst.estimate
-        rows.append(
-            (
-                name, worst.name, rate, *(one.value if one else None for one in (worst.baseline, worst.control)),
-                estimate.value, f"{words.number(estimate.low)} to {words.number(estimate.high)}",
-                f"{sum(finding.severity is not Severity.NONE for finding in findings)} of {len(findings)}",
-                f"{words.SHAPES[worst.severity]} {words.LABELS[worst.severity]}",
-            )
-        )  # fmt: skip
+        shown = sum(finding.severity is not Severity.NONE for finding in findings)
+        rows.append((name, *_criterion_cells(words.worst_of(findings)), f"{shown} of {len(findings)}"))
     heads = (
         "criterion",
         "worst attack",
@@ -201,10 +201,21 @@ def criteria_of(result: Result) -> Grid:
         "control",
         "gain",
         "interval",
-        "leaks shown",
         "severity",
+        "leaks shown",
     )
     return Grid("per criterion", "Per criterion", heads, tuple(rows))
+
+
+def _criterion_cells(worst: Finding) -> tuple[Cell, ...]:
+    """Attack, success, guessing, control, gain, interval, severity; a claim has an epsilon and no shares."""
+    estimate, severity = worst.estimate, f"{words.SHAPES[worst.severity]} {words.LABELS[worst.severity]}"
+    if words.kind(worst) == "dp claim":
+        return worst.name, None, None, None, None, f"ε ≥ {words.number(estimate.low)}", severity
+    guess, control = (one.value if one else None for one in (worst.baseline, worst.control))
+    rate, gain = (estimate.value, None) if control is None else (words.attack_rate(worst), estimate.value)
+    interval = f"{words.number(estimate.low)} to {words.number(estimate.high)}"
+    return worst.name, rate, guess, control, gain, interval, severity
 
 
 def _adversaries(findings: Sequence[Finding]) -> Grid:
@@ -225,17 +236,14 @@ def _fields(result: Result, run: Mapping[str, Any]) -> tuple[Field, ...]:
     text = shlex.join(map(str, command)) if isinstance(command, list) else str(command or "")
     claims = [note for note in result.notes if note.startswith("The generator claims")]
     if plan.get("claim") is not None:
-        claims.append(f"Tested claim: {plan['claim']}")
+        claims.append(f"Tested claim: {_choice(plan['claim'])}")
     fields = [
-        Field("Tables (SHA-256 of their content)", tuple(_input_line(item) for item in result.inputs)),
+        Field("Tables (SHA-256 of their content)", tuple(map(_input_line, result.inputs)) or ("none given",)),
         Field("Generator", (str(plan.get("generator") or "not part of this audit: only tables were given"),)),
         Field("Seed of every random step", (str(result.seed),)),
         Field("Unit of privacy", (_unit(result),)),
         Field("Differential privacy claim", tuple(claims) or ("none made or tested",)),
-        Field(
-            "Choices (plan)",
-            tuple(f"{name}: {_choice(value)}" for name, value in plan.items() if value not in (None, [], ())),
-        ),
+        Field("Choices (plan)", _choices(plan)),
         Field("Command", (text or "not recorded",)),
         Field("Finished", (str(run.get("finished") or "not recorded"),)),
         Field("Versions", (", ".join(f"{name} {version}" for name, version in result.versions.items()),)),
@@ -261,7 +269,9 @@ def _choice(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
+        return ", ".join(map(_choice, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_choice(item)}" for name, item in value.items() if item not in (None, ""))
     return f"{value:g}" if isinstance(value, float) and math.isfinite(value) else str(value)
 
 
@@ -277,10 +287,12 @@ def table_of(grid: Grid) -> dict[str, Any]:
     return {"columns": grid.columns, "numeric": numeric, "rows": rows, "left_out": max(0, len(grid.rows) - MOST_ROWS)}
 
 
-def _shown(cell: Cell) -> tuple[str, Cell, bool]:
-    """Text of a cell, what it sorts by, and whether it has a word too long to stand in a column."""
+def _shown(cell: Cell) -> tuple[str, Cell, str]:
+    """Text of a cell, what it sorts by, and how much room it needs."""
     text = words.readable(words.cell_text(cell))
-    return text, cell if _is_number(cell) else None, any(len(word) > LONG_WORD for word in text.split())
+    long = any(len(word) > LONG_WORD for word in text.split())
+    class_ = "long" if long else "roomy" if len(text) > LONG_TEXT else ""
+    return text, cell if _is_number(cell) else None, class_
 
 
 def _is_number(cell: Cell) -> bool:
@@ -290,6 +302,8 @@ def _is_number(cell: Cell) -> bool:
 def sample(class_: str) -> Markup:
     """The sample of a legend: the same shape and class as in the chart."""
     kind = class_.split(" ")[0]
+    if not kind:
+        return Markup("")
     if kind == "square":
         return _sample(tag("rect", x=8, y=3, width=8, height=8, class_=class_))
     if kind == "other":

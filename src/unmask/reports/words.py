@@ -16,7 +16,11 @@ from unmask.audits.result import Cell, Figure, Finding, Result, Severity
 SHAPES = {Severity.HIGH: "▲", Severity.MEDIUM: "◆", Severity.LOW: "●", Severity.NONE: "○"}
 LABELS = {Severity.HIGH: "high", Severity.MEDIUM: "medium", Severity.LOW: "low", Severity.NONE: "none shown"}
 
-SEEN = ("would have been seen", "would be seen")  # a note with these words says how large a leak the audit can see
+SEEN = (
+    "would have been seen",
+    "would be seen",
+    "would have been refuted",
+)  # a note with these words says how large a leak the audit can see
 LONGEST = 240  # characters of a name or a value that anybody wants to read
 
 
@@ -57,7 +61,7 @@ AUDITS = {
     "attack": "Attack on a generator",
     "audit": "Audit of a synthetic table",
     "compare": "Comparison of generators",
-    "demo": "A look at the bundled data",
+    "demo": "Two releases of the bundled data",
     "describe": "Description of a table",
     "epsilon": "Test of a differential privacy claim",
     "everyone": "Risk of everyone in a table",
@@ -72,6 +76,7 @@ _CANNOT = {
     "release": "It speaks of this file and of attackers who know no more than those below. People unlike anybody in the "
     "holdout may be at higher risk than the averages say.",
 }
+_CANNOT["demo"] = _CANNOT["release"]
 
 
 @dataclass(frozen=True)
@@ -104,14 +109,16 @@ def verdict(result: Result) -> Verdict:
         )
     many = plural(len(result.findings), "comparison")
     sure = f"{percent(worst.estimate.confidence)} confidence"
+    extra: tuple[str, ...] = ()
     if kind(worst) == "dp claim" and all(kind(finding) == "dp claim" for finding in result.findings):
-        text = f"The claim was not refuted ({many}, {sure})."
+        text = f"The claim was not refuted ({sure})."
+        extra = (f"{measure(worst)}: {in_words(worst.estimate)}.",)
     elif any(finding.control is not None for finding in result.findings):
         text = f"No attack beat its control ({many}, {sure})."
     else:
         text = f"No leak was shown, but nothing here had a control to be compared with ({many})."
     visible = visible_leaks(result) or ("How large a leak would have been seen was not measured.",)
-    return Verdict(Severity.NONE, LABELS[Severity.NONE], text, (*visible, *_failures(result)), _cannot(result))
+    return Verdict(Severity.NONE, LABELS[Severity.NONE], text, (*extra, *visible, *_failures(result)), _cannot(result))
 
 
 def visible_leaks(result: Result) -> tuple[str, ...]:
@@ -188,8 +195,14 @@ def frequency(share: float) -> str:
 def in_words(figure: Figure) -> str:
     """A number with its interval, confidence and size."""
     low, high = number(figure.low), number(figure.high)
-    interval = f"at least {low}" if math.isinf(figure.high) else f"{low} to {high}"
-    return f"{number(figure.value)} ({interval}, {percent(figure.confidence)}, n = {figure.n:,})"
+    sure = f"{percent(figure.confidence)}, n = {figure.n:,}"
+    if math.isinf(figure.high):
+        return (
+            f"at least {low} ({sure})"
+            if figure.value == figure.low
+            else f"{number(figure.value)} (at least {low}, {sure})"
+        )
+    return f"{number(figure.value)} ({low} to {high}, {sure})"
 
 
 def percent(share: float) -> str:

@@ -36,6 +36,7 @@ FAMILIES = {
     "reconstruction": Family("detail", lambda name, title, series: line_chart(name, title, series)),
     "risk": Family("risk", lambda name, title, series: risk_chart(name, title, series[0])),
     "epsilon": Family("epsilon", claim_chart, "Bound on epsilon, against the claim"),
+    "wealth": Family("epsilon", claim_chart),
     "power": Family("sound", power_chart, "How large a leak this audit sees"),
     "tradeoff": Family("utility", tradeoff_chart, "Each mark is one release"),
 }
@@ -83,7 +84,7 @@ def chart_of_grid(grid: Grid) -> Chart | None:
         return None
     label = grid.columns[[head.lower() for head in grid.columns].index("low") - 1]
     other = "claim" if any(row.other is not None for row in rows) else ""
-    return forest_chart(name, grid.title, rows, x_label=label, other=other, zero=label.lower() != "auc")
+    return forest_chart(name, grid.title, rows, x_label=label, other=other, base=0.5 if "auc" in label.lower() else 0.0)
 
 
 def slug(text: str) -> str:

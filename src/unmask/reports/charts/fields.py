@@ -85,7 +85,7 @@ def heat_chart(name: str, title: str, grid: Grid) -> Chart:
     words = Words(
         name,
         title,
-        f"{len(rows)} lines and {len(heads)} columns, from {number(low)} to {number(high)}; darker is more.",
+        f"{len(rows)} lines and {len(heads)} columns, from {number(low)} to {number(high)}; the legend gives the shades.",
     )
     legend = [(f"heat heat-{shade + 1}", short(low + (high - low) * shade / (SHADES - 1))) for shade in range(SHADES)]
     return chart(words, draw, grid, legend)

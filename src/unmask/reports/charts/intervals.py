@@ -98,15 +98,15 @@ def forest_chart(
     x_label: str,
     thresholds: bool = False,
     other: str = "",
-    zero: bool = True,
+    base: float = 0.0,
 ) -> Chart:
-    """Estimates with intervals under one another. `thresholds` draws where severity begins."""
+    """Estimates with intervals under one another. `thresholds` draws where severity begins, `base` is where nothing is."""
     rows, every = list(rows)[:MOST], len(rows)
     places = [value for row in rows for value in (row.value, row.low, row.high, row.other) if value is not None]
-    axis = around([*places, *((Policy().high,) if thresholds else ())], zero=zero)
+    axis = around([*places, base, *((Policy().high,) if thresholds else ())], zero=base == 0)
 
     def draw(width: int) -> tuple[int, list[Markup]]:
-        return _forest(width, rows, axis, x_label, thresholds)
+        return _forest(width, rows, axis, x_label, thresholds, base)
 
     best, many = rows[0], f"The first {MOST} of {every}" if every > MOST else str(every)
     words = Words(
@@ -122,24 +122,29 @@ def forest_chart(
     return chart(words, draw, None, legend if len(legend) > 1 else ())
 
 
-def _forest(width: int, rows: Sequence[Row], axis: Axis, x_label: str, thresholds: bool) -> tuple[int, list[Markup]]:
+def _forest(
+    width: int, rows: Sequence[Row], axis: Axis, x_label: str, thresholds: bool, base: float
+) -> tuple[int, list[Markup]]:
     narrow = width <= NARROW
-    labels = 0.0 if narrow else 210.0
-    step, top = (42.0, 26.0) if narrow else (26.0, 30.0)
+    labels = 0.0 if narrow else min(260.0, max(110.0, 12 + 7.4 * max(len(row.label) for row in rows)))
+    step, top = (42.0, 40.0 if thresholds else 18.0) if narrow else (26.0, 30.0 if thresholds else 12.0)
     height = int(top + step * len(rows) + 46)
     bottom = height - 46.0
     x = axis.between(labels + 14, width - (14.0 if narrow else 176.0))
     parts = []
     for value in x.ticks(4 if narrow else 5):
         parts += [
-            line(x(value), top, x(value), bottom, "axis" if value == 0 else "grid"),
+            line(x(value), top, x(value), bottom, "grid"),
             text(x(value), bottom + 17, tick(value, x, False), class_="tick middle"),
         ]
+    parts.append(line(x(base), top, x(base), bottom, "axis"))
     if thresholds:
         for value, word in ((Policy().medium, "medium"), (Policy().high, "high")):
             parts.append(line(x(value), top - 6, x(value), bottom, "mark"))
-            side = "end" if word == "medium" else ""
-            parts.append(text(x(value) + (-2 if side else 2), top - 12, word, class_=f"tick {side}"))
+            # On a phone there is no room to the left, so that one word stands above the other.
+            left = word == "medium" and not narrow
+            above = 26 if word == "medium" and narrow else 12
+            parts.append(text(x(value) + (-2 if left else 2), top - above, word, class_="tick end" if left else "tick"))
     for place, row in enumerate(rows):
         y = top + step * (place + 0.5) + (9 if narrow else 0)
         if narrow:
@@ -196,7 +201,7 @@ def card_chart(name: str, finding: Finding, title: str) -> Markup:
     parts += [
         line(x(end), y - 5, x(end), y + 5, f"interval {finding.severity}") for end in (low, high) if math.isfinite(end)
     ]
-    parts.append(tag("circle", cx=x(value), cy=y, r=5, class_=f"square {finding.severity}"))
+    parts.append(tag("rect", x=x(value) - 5, y=y - 5, width=10, height=10, class_=f"square {finding.severity}"))
     if guess is not None:
         place = x(guess)
         parts.append(path([(place, y - 7), (place + 5, y), (place, y + 7), (place - 5, y)], "other", closed=True))

@@ -126,14 +126,14 @@ def power_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
 
 
 def claim_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
-    """The bound on epsilon as runs come in, against the claim (the series whose name ends in `/claim`)."""
-    claims = [one for one in series if one.name.endswith("/claim")]
+    """What is known about epsilon as runs come in, against the claim or a limit (the series whose name ends so)."""
+    claims = [one for one in series if one.name.endswith(("/claim", "/limit"))]
     bounds = [one for one in series if one not in claims] or list(claims)
-    mark = Mark(claims[0].y[-1], f"claim: {short(claims[0].y[-1])}") if claims and claims[0].y else None
+    mark = Mark(claims[0].y[-1], f"{_short(claims[0])}: {short(claims[0].y[-1])}") if claims and claims[0].y else None
     last = ", ".join(f"{_short(one)} ends at {number(one.y[-1])}" for one in bounds[:LINES] if one.y)
     return line_chart(
         name, title, bounds, mark=mark,
-        description=f"Lower bound on epsilon; above the claim it refutes the claim. {sentence(last)}",
+        description=f"{sentence(bounds[0].title)} Above the dashed line, if there is one, the claim is refuted. {sentence(last)}",
     )  # fmt: skip
 
 

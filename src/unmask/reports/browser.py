@@ -1,4 +1,4 @@
-"""The report as a PDF, printed by a Chromium that is already on this machine."""
+"""The report as a PDF or a picture, made by a Chromium that is already on this machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BROWSERS = (
 SECONDS = 120
 QUIET = (
     "--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync", "--no-pdf-header-footer",
+    "--disable-sync", "--no-pdf-header-footer", "--hide-scrollbars",
 )  # fmt: skip
 
 
@@ -40,14 +40,26 @@ def find_browser() -> str:
 
 def write_pdf(page: Path) -> Path:
     """Print a page to a PDF beside it."""
-    browser, target = find_browser(), page.with_suffix(".pdf")
-    # Root cannot use the sandbox; everything that is printed is our own page, and it loads nothing.
+    target = page.with_suffix(".pdf")
+    write_atomically(target, _made(page, "page.pdf", "--print-to-pdf={}"))
+    return target
+
+
+def write_picture(page: Path, target: Path, *, width: int = 1240, height: int = 1390) -> Path:
+    """A picture of the top of a page."""
+    write_atomically(target, _made(page, "page.png", "--screenshot={}", f"--window-size={width},{height}"))
+    return target
+
+
+def _made(page: Path, name: str, what: str, *more: str) -> bytes:
+    """What the browser made of a page, in an empty profile."""
+    browser = find_browser()
+    # Root cannot use the sandbox; everything that is shown is our own page, and it loads nothing.
     sandbox = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
-    with tempfile.TemporaryDirectory(prefix="unmask-pdf-") as profile:
-        made = Path(profile) / "page.pdf"
-        command = (
-            browser, *QUIET, *sandbox, f"--user-data-dir={profile}/profile", f"--print-to-pdf={made}", page.resolve().as_uri(),
-        )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="unmask-browser-") as folder:
+        made = Path(folder) / name
+        profile = f"--user-data-dir={folder}/profile"
+        command = (browser, *QUIET, *sandbox, profile, what.format(made), *more, page.resolve().as_uri())
         try:
             done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired) as problem:
@@ -55,5 +67,4 @@ def write_pdf(page: Path) -> Path:
         if done.returncode or not made.exists():
             said = done.stderr.decode(errors="replace").strip().splitlines()
             raise RunError(f"{browser} did not print {page}: {said[-1] if said else 'no reason given'}.")
-        write_atomically(target, made.read_bytes())
-    return target
+        return made.read_bytes()
