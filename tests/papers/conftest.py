@@ -30,7 +30,7 @@ def britons(data):
 
 @pytest.fixture
 def keep(request, tmp_path):
-    """Writes a table of results to the folder PAPER_RESULTS, with the CPU time of the test so far."""
+    """Writes a table of results to the folder PAPER_RESULTS, with the CPU time of this process (workers not counted)."""
     folder = Path(os.environ.get("PAPER_RESULTS", tmp_path))
     folder.mkdir(parents=True, exist_ok=True)
     start = time.process_time()

@@ -2,9 +2,10 @@ import pytest
 
 from tests.reports import examples
 from unmask.audits.result import Severity
+from unmask.reports.readable import readable
 from unmask.reports.summary import safe, summary
 from unmask.reports.terminal import SHAPES
-from unmask.reports.words import frequency, in_words, number, readable, sentence, short, verdict
+from unmask.reports.words import frequency, in_words, number, sentence, short, verdict
 
 
 @pytest.mark.parametrize(

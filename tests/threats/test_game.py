@@ -84,8 +84,14 @@ def test_with_exact_knowledge_everyone_else_is_fixed(population, rng):
     ground = lay_ground(population, TARGETS, game, rng)
     known = ids(ground.reference)
     assert len(known) == 57
-    for _ in range(10):
-        assert known <= ids(deal(ground, game, rng, shadow=False).real)
+    seen = {
+        tuple(dealt.members): ids(dealt.real) for dealt in (deal(ground, game, rng, shadow=False) for _ in range(60))
+    }
+    again = {
+        tuple(dealt.members): ids(dealt.real) for dealt in (deal(ground, game, rng, shadow=True) for _ in range(60))
+    }
+    assert all(known <= people for people in seen.values())
+    assert all(again[members] == people for members, people in seen.items() if members in again), "nothing else varies"
 
 
 @pytest.mark.parametrize("data", [Data.AUXILIARY, Data.EXACT])
@@ -146,6 +152,7 @@ def test_numeric_secrets_are_numbers_and_their_bins_follow(population, rng):
         ([], Game(rows=50), "no targets"),
         ([3], Game(rows=250), "needs about 500"),
         ([3], Game(rows=500, data=Data.EXACT), "The population has 400 rows"),
+        ([3, 4, 5], Game(rows=398, data=Data.EXACT), "The population has 400 rows"),
         ([3, 4, 5], Game(rows=2), "3 targets do not fit"),
     ],
 )

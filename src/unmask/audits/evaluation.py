@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import ndtri
 
 from unmask.stats import (
     Estimate,
@@ -37,6 +38,7 @@ class MembershipOutcome:
     tpr_at: tuple[OperatingPoint, ...]  # at FPR_GRID
     precision: Estimate | None  # at RARE_PRIOR; None if nobody was flagged
     epsilon: Estimate
+    certain_tpr: float  # lower bound of the TPR where the FPR is at most .01 for certain; 0 if that cannot be resolved
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ def best_threshold(scores: np.ndarray, members: np.ndarray) -> float:
 
     Half-way between neighbouring scores, so that it does not sit on the very score of a calibration release.
     """
-    if members.all() or not members.any():
-        return float(np.median(scores))
+    if not len(scores) or members.all() or not members.any():
+        return float(np.median(scores)) if len(scores) else np.inf  # nothing to learn from: guess nobody, or half
     order = np.sort(np.unique(scores))
     if len(order) == 1:
         return float(np.nextafter(order[0], np.inf))  # one score for all: guess nobody
@@ -68,22 +70,38 @@ def best_threshold(scores: np.ndarray, members: np.ndarray) -> float:
 
 
 def judge_membership(
-    scores: np.ndarray, members: np.ndarray, threshold: float, *, confidence: float, tests: int
+    scores: np.ndarray,
+    members: np.ndarray,
+    threshold: float,
+    *,
+    confidence: float,
+    tests: int,
+    releases: np.ndarray | None = None,
 ) -> MembershipOutcome | None:
-    """Rates at a threshold fixed beforehand; None if a side is empty. `tests` attacks share the error of adjusted_low."""
+    """Rates at a threshold fixed beforehand; None if a side is empty. `tests` attacks share the error of adjusted_low.
+
+    `releases` says which scores come from one release: intervals are then wide enough for releases that leak as a whole.
+    """
     inside, outside = scores[members], scores[~members]
     if not len(inside) or not len(outside):
         return None
-    hits, alarms = int((inside >= threshold).sum()), int((outside >= threshold).sum())
+    flagged = scores >= threshold
+    hits, alarms = int(flagged[members].sum()), int(flagged[~members].sum())
     right = hits + len(outside) - alarms
     adjusted = 1 - (1 - confidence) / max(tests, 1)
+    stricter = 1 - (1 - adjusted) / 3  # the FPR, the TPR and the advantage each take a third of the error
+    spread = spread_over_releases(flagged, members, releases)
+    found = advantage(inside, outside, threshold=threshold, confidence=confidence)
+    strict = advantage(inside, outside, threshold=threshold, confidence=adjusted)
+    certain = tpr_at_fpr(inside, outside, fpr=0.01, confidence=stricter, guarantee=True)
+    area = auc(inside, outside, confidence=confidence)
     return MembershipOutcome(
         accuracy=wilson(right, len(scores), confidence=confidence),
         tpr=clopper_pearson(hits, len(inside), confidence=confidence),
         fpr=clopper_pearson(alarms, len(outside), confidence=confidence),
-        advantage=advantage(inside, outside, threshold=threshold, confidence=confidence),
-        adjusted_low=advantage(inside, outside, threshold=threshold, confidence=adjusted).low,
-        auc=auc(inside, outside, confidence=confidence),
+        advantage=widened(found, spread),
+        adjusted_low=widened(strict, spread).low,
+        auc=stretched(area, found, widened(found, spread)),
         tpr_at=tuple(tpr_at_fpr(inside, outside, fpr=fpr, confidence=adjusted) for fpr in FPR_GRID),
         precision=precision_interval(
             (hits, len(inside)), (alarms, len(outside)), prior=RARE_PRIOR, confidence=confidence
@@ -91,11 +109,48 @@ def judge_membership(
         if hits or alarms
         else None,
         epsilon=epsilon_clopper_pearson(inside, outside, threshold=Given(threshold), confidence=confidence),
+        certain_tpr=certain.tpr.low if np.isfinite(certain.threshold) else 0.0,
     )
 
 
+def spread_over_releases(right: np.ndarray, members: np.ndarray, releases: np.ndarray | None) -> float:
+    """Standard error of (share of `right` among members - among others), releases being the independent draws (jackknife)."""
+    if releases is None or len(np.unique(releases)) < 3:
+        return 0.0
+    _, place = np.unique(releases, return_inverse=True)
+    counts = [np.bincount(place, weights=weight) for weight in (right & members, members, right & ~members, ~members)]
+    hits, inside, alarms, outside = (count.sum() - count for count in counts)  # without each release in turn
+    kept = (inside > 0) & (outside > 0)
+    if kept.sum() < 3:
+        return 0.0
+    without = hits[kept] / inside[kept] - alarms[kept] / outside[kept]
+    return float(np.sqrt((kept.sum() - 1) / kept.sum() * ((without - without.mean()) ** 2).sum()))
+
+
+def widened(found: Estimate, spread: float) -> Estimate:
+    """An estimate whose interval is at least as wide as this standard error asks for."""
+    reach = float(ndtri(0.5 + found.confidence / 2)) * spread
+    low, high = max(-1.0, min(found.low, found.value - reach)), min(1.0, max(found.high, found.value + reach))
+    return replace(found, interval=(low, high))
+
+
+def stretched(area: Estimate, before: Estimate, after: Estimate) -> Estimate:
+    """The AUC with its interval stretched as that of the advantage was."""
+    lower = (after.value - after.low) / max(before.value - before.low, 1e-12)
+    upper = (after.high - after.value) / max(before.high - before.value, 1e-12)
+    low = max(0.0, area.value - max(1.0, lower) * (area.value - area.low))
+    high = min(1.0, area.value + max(1.0, upper) * (area.high - area.value))
+    return replace(area, interval=(low, high))
+
+
 def judge_attribute(
-    right: np.ndarray, members: np.ndarray, density: np.ndarray | None, *, confidence: float, tests: int
+    right: np.ndarray,
+    members: np.ndarray,
+    density: np.ndarray | None,
+    *,
+    confidence: float,
+    tests: int,
+    releases: np.ndarray | None = None,
 ) -> AttributeOutcome | None:
     """Success with the person in the data minus success without; the difference is what the data adds about them."""
     inside, outside = right[members], right[~members]
@@ -104,11 +159,12 @@ def judge_attribute(
     counts = (int(inside.sum()), len(inside)), (int(outside.sum()), len(outside))
     adjusted = 1 - (1 - confidence) / max(tests, 1)
     gain = np.nan if density is None else float(density[members].mean() - density[~members].mean())
+    spread = spread_over_releases(right.astype(bool), members, releases)
     return AttributeOutcome(
         with_person=clopper_pearson(*counts[0], confidence=confidence),
         without_person=clopper_pearson(*counts[1], confidence=confidence),
-        advantage=difference(*counts, confidence=confidence),
-        adjusted_low=difference(*counts, confidence=adjusted).low,
+        advantage=widened(difference(*counts, confidence=confidence), spread),
+        adjusted_low=widened(difference(*counts, confidence=adjusted), spread).low,
         likelihood_gain=gain,
     )
 

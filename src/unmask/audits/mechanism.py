@@ -19,6 +19,7 @@ from unmask.errors import GeneratorError, RunError, UnmaskError
 from unmask.files import write_atomically
 from unmask.generators._generator import Generator
 from unmask.generators.raw import Raw
+from unmask.registry import settings_from
 from unmask.simulation.draw import Setting, static_view
 from unmask.simulation.executor import Progress, no_progress, run_tasks
 from unmask.simulation.pools import Draws, gather, pool_of
@@ -37,6 +38,7 @@ def attack(
     generator: str | Generator,
     population: Any,
     *,
+    schema: Any = None,
     out: str | Path | None = None,
     workers: int = 1,
     progress: Progress = no_progress,
@@ -48,9 +50,17 @@ def attack(
     With `out`, every draw is kept there and an interrupted run continues.
     """
     text = generator if isinstance(generator, str) else repr(generator)
-    chosen = generator_list.parse(generator) if isinstance(generator, str) else generator
     plan = AttackPlan(generator=text, **choices)
-    return run(plan, chosen, read_table(population), out=Path(out) if out else None, workers=workers, progress=progress)
+    chosen = generator_of(plan) if isinstance(generator, str) else generator
+    table = read_table(population, schema)
+    return run(plan, chosen, table, out=Path(out) if out else None, workers=workers, progress=progress)
+
+
+def generator_of(plan: AttackPlan) -> Generator:
+    """The generator that a plan names, with its settings."""
+    if plan.settings:
+        return generator_list.get(plan.generator, **settings_from(list(plan.settings)))
+    return generator_list.parse(plan.generator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +193,12 @@ def _open_store(out: Path | None, plan: AttackPlan, population: Table) -> Store:
         identity.pop(name)  # these do not change a draw
     path = out / "draws" / "plan.json"
     if path.exists():
-        known = json.loads(path.read_text())
+        try:
+            known = json.loads(path.read_text())
+        except (OSError, ValueError):
+            raise RunError(
+                f"{path}: damaged, so it cannot be told which run these draws belong to. Remove {out}."
+            ) from None
         for name in identity:
             if known.get(name) != identity[name]:
                 raise RunError(
@@ -215,6 +230,10 @@ def _score(
     if chosen.shadow and len(shadow) >= 2:
         pool, blind = pool_of(setting, shadow), pool_of(setting, test).blind()
         for name, found in chosen.shadow.items():
-            fitted = found.fit(pool, stream(plan.seed, "fit", name))
+            try:
+                fitted = found.fit(pool, stream(plan.seed, "fit", name))
+            except UnmaskError as problem:
+                refused.append(NotTested(name, str(problem), "see the reason"))
+                continue
             scored.append(Scored(name, fitted.score(blind), None))
     return scored, refused

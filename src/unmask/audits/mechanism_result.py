@@ -110,8 +110,9 @@ def _judge(played: Played, attack: Scored, tests: int) -> Judge:
         active = played.test.active[:, positions]
         members = played.test.members[:, positions][active]
         values = None if density is None else density[:, positions][active]
+        drawn = _release_of(active)
         return judge_attribute(
-            right[:, positions][active], members, values, confidence=played.plan.confidence, tests=tests
+            right[:, positions][active], members, values, confidence=played.plan.confidence, tests=tests, releases=drawn
         )
 
     return attribute
@@ -125,9 +126,15 @@ def _membership_judge(played: Played, attack: Scored, tests: int) -> Judge:
         members = played.test.members[:, positions][chosen]
         # Scores are shifted so that each target's own threshold is at 0.
         shifted = (scores - thresholds[None, :])[:, positions][chosen]
-        return judge_membership(shifted, members, 0.0, confidence=played.plan.confidence, tests=tests)
+        drawn = _release_of(chosen)
+        return judge_membership(shifted, members, 0.0, confidence=played.plan.confidence, tests=tests, releases=drawn)
 
     return membership
+
+
+def _release_of(active: np.ndarray) -> np.ndarray:
+    """The release behind each judged score."""
+    return np.nonzero(active)[0]
 
 
 def membership_guesses(played: Played, attack: Scored) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -143,9 +150,9 @@ def membership_guesses(played: Played, attack: Scored) -> tuple[np.ndarray, np.n
         source, members, known = attack.shadow, played.shadow.members, played.shadow.active
         judged = active
     else:
-        half = np.arange(len(test)) < len(test) // 2
-        source, members, known = test[half], played.test.members[half], active[half]
-        judged = active & ~half[:, None]
+        early = np.cumsum(active, axis=0) <= active.sum(axis=0) // 2  # of each target's own releases
+        source, members, known = test, played.test.members, active & early
+        judged = active & ~early
     scores = standardised(test, source, members | ~known)
     source = standardised(source, source, members | ~known)
     thresholds = np.array(
@@ -244,8 +251,7 @@ def _rounded(*values: float) -> tuple[float, ...]:
 def _finding(played: Played, name: str, group: str, outcome: Outcome, limit: Limit | None) -> Finding:
     lower = max(0.0, outcome.adjusted_low)
     if isinstance(outcome, MembershipOutcome):
-        at_1_percent = outcome.tpr_at[FPR_GRID.index(0.01)].tpr
-        severity = Policy().severity(lower, tpr_at_1_percent=at_1_percent.low)
+        severity = Policy().severity(lower, tpr_at_1_percent=outcome.certain_tpr)
         title = (
             f"{name}, {group} targets: their presence is recognised in {in_100(outcome.tpr.value)} releases, "
             f"at {in_100(outcome.fpr.value)} false alarms"
@@ -324,7 +330,10 @@ def _notes(
     if played.plan.goal == Goal.ATTRIBUTE and played.setting.secret is not None and not played.setting.secret.levels:
         notes.append(f"A guess counts as right within {tolerance_of(played):g}.")
     if failures:
-        notes.append(f"{len(failures)} draws failed and are not part of any number. The first reason: {failures[0]}")
+        kinds = ", ".join(sorted({failure.partition(":")[0] for failure in failures}))
+        notes.append(
+            f"{len(failures)} draws failed and are not part of any number ({kinds}; the messages are in draws/)."
+        )
     return tuple(notes)
 
 

@@ -19,6 +19,7 @@ class AttackPlan:
     """What `unmask attack` does. Sizes may grow between runs of one directory; everything else is fixed."""
 
     generator: str
+    settings: tuple[str, ...] = ()  # parameters of the generator, such as epsilon=1
     targets: str = "5"
     goal: str = "membership"
     knowledge: str = "auxiliary"
@@ -42,6 +43,13 @@ class AttackPlan:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "targets", str(self.targets))
+        for name in ("attacks", "settings", "possible"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
+        for name in ("shadows", "tests", "train_rows", "seed"):
+            if isinstance(getattr(self, name), bool) or not isinstance(getattr(self, name), int):
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be a whole number.")
         if self.tests < 2:
             raise ParameterError(f"--tests is {self.tests}; at least 2 releases are needed to judge an attack.")
         if self.shadows < 0:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from unmask.audits.judge import Policy
 from unmask.audits.release_tables import Release, read_release
 from unmask.audits.result import Cell, Finding, Grid, NotTested, Records, Result, Series, Severity, describe_input
 
@@ -29,7 +30,8 @@ class Section:
     notes: tuple[str, ...] = ()
     not_tested: tuple[NotTested, ...] = ()
     columns: tuple[tuple[str, np.ndarray], ...] = ()  # one value per real row, for records.csv
-    confounded: bool = False  # real and holdout differ by themselves
+    naming: Section | None = None  # who is named; only if real and holdout are alike
+    explained: float = 0.0  # what real and holdout differ by without the release: the most a blind scorer may gain
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,10 @@ def run(
         progress(place, len(SECTIONS))
         parts.append(section(release, plan, workers))
     progress(len(SECTIONS), len(SECTIONS))
-    confounded = any(part.confounded for part in parts)
-    findings = [finding for part in parts for finding in part.findings]
-    if confounded:
-        findings = [_not_a_leak(finding) for finding in findings]
+    explained = max(part.explained for part in parts)
+    if explained == 0:
+        parts += [part.naming for part in parts if part.naming is not None]
+    findings = [_less_explained(finding, explained) for part in parts for finding in part.findings]
     return Result(
         audit="release",
         seed=plan.seed,
@@ -103,11 +105,14 @@ def run(
     )
 
 
-def _not_a_leak(finding: Finding) -> Finding:
-    """Where real and holdout differ by themselves, a difference between them is no evidence of a leak."""
-    if finding.name in ("copies", "holdout"):
+def _less_explained(finding: Finding, explained: float) -> Finding:
+    """Where real and holdout differ by themselves, only what goes beyond that difference is evidence of a leak."""
+    if explained == 0 or finding.name in ("copies", "holdout") or finding.severity is Severity.NONE:
         return finding
-    return replace(finding, severity=Severity.NONE, advice="Confounded: see the finding about the holdout.")
+    left = Policy().severity(max(0.0, finding.estimate.low - explained))
+    if left.rank >= finding.severity.rank:
+        return finding
+    return replace(finding, severity=left, advice="Confounded: see the finding about the holdout.")
 
 
 def _without_holdout(release: Release) -> tuple[NotTested, ...]:

@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import rankdata
 
 from unmask.audits.classifier import separate
 from unmask.audits.release_membership import People, Scores
+from unmask.audits.release_tables import Release
+from unmask.errors import ParameterError
+from unmask.metrics.copies import copies
 from unmask.simulation.task import stream
-from unmask.stats import Estimate, auc, difference
+from unmask.stats import Estimate, auc
 from unmask.tables.matching import count_matches
-from unmask.tables.table import Table
+from unmask.tables.table import concatenate
 
 RATES = (0.0, 0.01, 0.03, 0.10)
 TRIALS = 10
 SEEN = 8  # of TRIALS
-MOST_PEOPLE = 20_000
 
 
-def blind_auc(people: People, holdout: Table, seed: int, *, confidence: float) -> Estimate:
+def blind_auc(people: People, seed: int, *, confidence: float) -> Estimate:
     """How well real people are told from the holdout by a classifier that never sees the release.
 
-    Two folds, each scored by the classifier that was trained on the other. Above one half the two tables differ by
-    themselves, and no difference in scores can be put down to the release.
+    Two folds, each scored by the classifier that was trained on the other, scores ranked within a fold. Above one half the
+    two tables differ by themselves. The folds lean on each other, so the interval is widened by the square root of two.
     """
     rng = stream(seed, "blind")
+    holdout = concatenate([replace(table, persons=None, notes=()) for table in (people.controls, people.reference)])
     members, others = rng.permutation(len(people.members)), rng.permutation(len(holdout))
     scored: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     for fold in range(2):
         telling = separate(people.members.take(members[fold::2]), holdout.take(others[fold::2]), rng)
-        for side, table, order in ((0, people.members, members), (1, holdout, others)):
-            scored[side].append(telling(table.take(order[1 - fold :: 2])))
-    return auc(np.concatenate(scored[0]), np.concatenate(scored[1]), confidence=confidence)
+        mine = telling(people.members.take(members[1 - fold :: 2]))
+        theirs = telling(holdout.take(others[1 - fold :: 2]))
+        ranks = rankdata(np.concatenate([mine, theirs])) / (len(mine) + len(theirs))
+        scored[0].append(ranks[: len(mine)])
+        scored[1].append(ranks[len(mine) :])
+    found = auc(np.concatenate(scored[0]), np.concatenate(scored[1]), confidence=confidence)
+    reach = np.sqrt(2)
+    low = max(0.0, found.value - reach * (found.value - found.low))
+    high = min(1.0, found.value + reach * (found.high - found.value))
+    return replace(found, interval=(low, high))
 
 
 def permuted_auc(scores: Scores, seed: int, *, confidence: float) -> Estimate:
@@ -64,40 +75,28 @@ class Instrument:
         )
 
 
-def instrument_check(people: People, synthetic: Table, seed: int, *, confidence: float) -> Instrument:
-    """Plant copies of real records into the release and see whether the copy test notices.
+def instrument_check(release: Release, seed: int, *, confidence: float) -> Instrument:
+    """Plant copies of real records into the release and see whether the test for copies notices.
 
-    The test: are more real records than control records found verbatim in the release? Copies come on top of its rows.
+    Rows of the release that equal a real one are taken out first, so that what it leaks already does not count.
     """
-    members = _capped(people.members, stream(seed, "instrument", "members"))
-    controls = _capped(people.controls, stream(seed, "instrument", "controls"))
-    in_release = count_matches(members, synthetic), count_matches(controls, synthetic)
+    if release.holdout is None:
+        raise ParameterError("The instrument check needs a holdout.")
+    synthetic = release.synthetic
+    clean = replace(synthetic.take(count_matches(synthetic, release.real) == 0), notes=())
     seen = []
     for rate in RATES:
         found = 0
-        for trial in range(TRIALS):
+        for trial in range(TRIALS if rate else 1):
             rng = stream(seed, "instrument", f"{rate}", f"{trial}")
-            found += _copies_seen(members, controls, in_release, rate, confidence, rng)
-        seen.append(found)
+            rows = rng.choice(len(release.real), round(rate * len(release.real)), replace=False)
+            planted = replace(release.real.take(rows), persons=None, notes=())
+            parts = [table for table in (clean, planted) if len(table)]
+            if parts:
+                noticed = copies(
+                    release.real, concatenate(parts), holdout=release.holdout, confidence=confidence
+                ).excess
+                found += noticed is not None and noticed.low > 0
+        seen.append(found if rate else TRIALS * found)
     enough = [rate for rate, count in zip(RATES, seen, strict=True) if rate > 0 and count >= SEEN]
     return Instrument(RATES, tuple(seen), min(enough, default=float("inf")))
-
-
-def _copies_seen(
-    members: Table,
-    controls: Table,
-    in_release: tuple[np.ndarray, np.ndarray],
-    rate: float,
-    confidence: float,
-    rng: np.random.Generator,
-) -> bool:
-    planted = members.take(rng.choice(len(members), round(rate * len(members)), replace=False))
-    hits = []
-    for table, before in ((members, in_release[0]), (controls, in_release[1])):
-        now = before + (count_matches(table, planted) if len(planted) else 0)
-        hits.append((int((now > 0).sum()), len(table)))
-    return difference(hits[0], hits[1], confidence=confidence).low > 0
-
-
-def _capped(table: Table, rng: np.random.Generator) -> Table:
-    return table.take(rng.choice(len(table), MOST_PEOPLE, replace=False)) if len(table) > MOST_PEOPLE else table

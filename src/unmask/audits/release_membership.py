@@ -20,6 +20,7 @@ from unmask.audits.classifier import separate
 from unmask.audits.evaluation import MembershipOutcome, best_threshold, judge_membership
 from unmask.simulation.task import stream
 from unmask.tables.table import Table, concatenate
+from unmask.tables.units import units
 from unmask.threats.knowledge import Access
 from unmask.threats.view import View
 
@@ -58,12 +59,31 @@ class Scores:
 
 
 def people_of(real: Table, holdout: Table, seed: int) -> People:
-    """Split the holdout by unit; everybody in the real table is scored."""
-    reference, controls = holdout.split(0.5, seed=int(stream(seed, "holdout").integers(2**31)))
-    return People(real, np.arange(len(real)), controls, reference)
+    """Everybody in the real table, and the holdout split by unit. A person with several rows is scored by one of them.
+
+    Rows of one person are no independent evidence, so one row each, drawn at random, stands for its unit on every side.
+    """
+    rng = stream(seed, "holdout")
+    reference, controls = holdout.split(0.5, seed=int(rng.integers(2**31)))
+    rows = one_row_each(real, rng)
+    return People(
+        real.take(rows),
+        rows,
+        controls.take(one_row_each(controls, rng)),
+        reference.take(one_row_each(reference, rng)),
+    )
 
 
-def score_all(people: People, synthetic: Table, seed: int, *, workers: int = 1) -> Iterator[Scores]:
+def one_row_each(table: Table, rng: np.random.Generator) -> np.ndarray:
+    """One random row of every unit, in table order."""
+    if table.persons is None:
+        return np.arange(len(table))
+    order = rng.permutation(len(table))
+    _, first = np.unique(units(table).of_row[order], return_index=True)
+    return np.sort(order[first])
+
+
+def score_all(people: People, synthetic: Table, seed: int) -> Iterator[Scores]:
     """Every attack on both sides; dear ones on a random part of each."""
     for name, (attack, most) in ATTACKS.items():
         part = _part(people, most, stream(seed, "part", name))

@@ -33,8 +33,11 @@ from unmask.stats import (
     roc_on_grid,
     smallest_visible_leak,
 )
+from unmask.stats.intervals import difference_limits
 from unmask.tables.matching import By
 from unmask.tables.schema import Origin
+from unmask.tables.units import units
+from unmask.threats.targets import independent_log_likelihood
 
 KNOWS_RELEASE = "Someone who holds the release and knows a person's record"
 REDO = "Drop or coarsen what makes these people stand out, generate anew, and audit again with the same seed."
@@ -68,8 +71,8 @@ def copies_section(release: Release, plan: ReleasePlan, workers: int) -> Section
         excess = found.excess or found.unique
         low = (strict.excess or strict.unique or excess).low
         severity = Severity.HIGH if low > 0 else Severity.NONE
-        if found.excess is None:  # without a holdout a few copies may be chance
-            severity = Policy().severity(low) if low >= Policy().medium else Severity.NONE
+        if found.excess is None:  # without a holdout: only records that nobody draws by chance
+            severity = _unrepeatable(release, found.published, _adjusted(release, plan))
         findings.append(
             Finding(
                 "copies",
@@ -81,14 +84,27 @@ def copies_section(release: Release, plan: ReleasePlan, workers: int) -> Section
                 figure(excess),
                 None,
                 figure(_plus(found.unique, found.excess)) if found.excess else None,
-                "Remove these rows only together with a new release: a hole tells as much as a copy."
+                f"{REDO} Deleting the copies alone leaves holes, which tell as much."
                 if severity.rank
-                else REDO,
+                else "No more often than chance or people who are not in the data explain.",
             )
         )
     return Section(
         tuple(findings), notes=found.notes, columns=(("verbatim in the release", found.published.astype(np.int64)),)
     )
+
+
+def _unrepeatable(release: Release, published: np.ndarray, confidence: float) -> Severity:
+    """Severity from the share published of records so odd that chance would hardly ever draw one of them.
+
+    Chance: independent columns with the frequencies of the real table, as many draws as the release has rows.
+    """
+    expected = len(release.synthetic) * np.exp(independent_log_likelihood(release.real))
+    odd = expected < 1e-3
+    if not odd.any():
+        return Severity.NONE
+    low = clopper_pearson(int(published[odd].sum()), int(odd.sum()), confidence=confidence).low
+    return Policy().severity(low) if low >= Policy().medium else Severity.NONE
 
 
 def _plus(unique: Estimate, excess: Estimate) -> Estimate:
@@ -153,12 +169,12 @@ def membership_section(release: Release, plan: ReleasePlan, workers: int) -> Sec
     findings, series = [], []
     rows: list[tuple[Cell, ...]] = []
     leading: Scores | None = None
-    for scores in score_all(people, release.synthetic, plan.seed, workers=workers):
+    for scores in score_all(people, release.synthetic, plan.seed):
         outcome = judge_scores(scores, plan.seed, confidence=plan.confidence, tests=headline_tests(release))
         if outcome is None:
             continue
         point = outcome.tpr_at[FPR_GRID.index(0.01)]
-        severity = Policy().severity(max(0.0, outcome.adjusted_low), tpr_at_1_percent=point.tpr.low)
+        severity = Policy().severity(max(0.0, outcome.adjusted_low), tpr_at_1_percent=outcome.certain_tpr)
         findings.append(
             Finding(
                 scores.name,
@@ -188,31 +204,36 @@ def membership_section(release: Release, plan: ReleasePlan, workers: int) -> Sec
             leading = scores
     heads = ("attack", "AUC", "low", "high", *(f"TPR at FPR {fpr:g}" for fpr in FPR_GRID), "advantage", "advantage low",
              "advantage high", "members", "others")  # fmt: skip
-    named = _named(release, plan, leading) if leading is not None else Section()
+    naming = _named(release, plan, leading) if leading is not None else None
     grid = Grid("membership", "Membership: real people against people whom the generator never saw", heads, tuple(rows))
-    visible = smallest_visible_leak(len(release.real), len(people.controls), confidence=_adjusted(release, plan))
+    judged = len(people.members) // 2, len(people.controls) // 2  # the other halves set the thresholds
+    visible = smallest_visible_leak(*judged, confidence=_adjusted(release, plan)) if min(judged) > 0 else np.inf
     notes = (
         f"At best, with this holdout: a leak of {visible:.1%} of the members would be seen in 8 of 10 audits."
         if np.isfinite(visible)
         else "This holdout is too small to show any leak by membership.",
     )
-    return Section(tuple(findings), (grid, *named.grids), tuple(series), notes + named.notes, columns=named.columns)
+    return Section(tuple(findings), (grid,), tuple(series), notes, naming=naming)
 
 
 def _named(release: Release, plan: ReleasePlan, scores: Scores) -> Section:
     """People at risk: conformal p-values against the holdout scores of one attack fixed beforehand, then BH."""
-    p = conformal_p_values(scores.members, scores.controls, rng=stream(plan.seed, "conformal"))
+    p = conformal_p_values(scores.members, scores.controls)
     listing = benjamini_hochberg(p, rate=plan.people_rate)
     count = int(listing.rejected.sum())
     least = 1 / (len(scores.controls) + 1)
     needed = int(np.ceil(least * len(p) / plan.people_rate))
     note = (
-        f"{count:,} people are named as at risk; at most {in_100(plan.people_rate)} of them by mistake (records.csv)."
+        f"{count:,} people are named as at risk (records.csv); on average at most {in_100(plan.people_rate)} of them by mistake."
         if count
         else f"Nobody is named as at risk. With this holdout a list must hold at least {needed:,} people to be sure of them."
     )
-    columns = (("named at risk", listing.rejected.astype(np.int64)), ("exposure", -np.log10(p)))
-    return Section(grids=_groups(release, listing.rejected), notes=(note,), columns=columns)
+    everyone = units(release.real).of_row  # what holds for a person holds for all of their rows
+    place = np.empty(everyone.max() + 1, dtype=np.int64)
+    place[everyone[scores.member_rows]] = np.arange(len(p))
+    named, exposure = listing.rejected[place[everyone]], -np.log10(p)[place[everyone]]
+    columns = (("named at risk", named.astype(np.int64)), ("exposure", exposure))
+    return Section(grids=_groups(release, named), notes=(note,), columns=columns)
 
 
 def _groups(release: Release, named: np.ndarray) -> tuple[Grid, ...]:
@@ -314,11 +335,20 @@ def _criterion_finding(release: Release, plan: ReleasePlan, kind: str, name: str
 
 
 def _lower(found: Criterion, confidence: float) -> float:
-    """Lower bound of the gain at another confidence: the interval of a difference widens like its normal quantile."""
-    if found.difference is None:
+    """Lower bound of the gain at another confidence.
+
+    The interval of a difference widens like its normal quantile, or faster where a rate is near 0; units that are not
+    independent are in its width already. So the lower of two: the given interval stretched, and the exact one of the rates.
+    """
+    if found.difference is None or found.control is None:
         return 0.0
-    wider = float(ndtri(0.5 + confidence / 2) / ndtri(0.5 + found.difference.confidence / 2))
-    return max(0.0, found.difference.value - wider * (found.difference.value - found.difference.low))
+    gap = found.difference
+    wider = float(ndtri(0.5 + confidence / 2) / ndtri(0.5 + gap.confidence / 2))
+    attack, control = found.attack, found.control
+    of_rates, _ = difference_limits(
+        attack.value * attack.n, attack.n, c=control.value * control.n, n_c=control.n, confidence=confidence
+    )
+    return max(0.0, min(gap.value - wider * (gap.value - gap.low), float(of_rates)))
 
 
 def matching_section(release: Release, plan: ReleasePlan, workers: int) -> Section:
@@ -396,19 +426,26 @@ def controls_section(release: Release, plan: ReleasePlan, workers: int) -> Secti
     if release.holdout is None:
         return Section()
     people = people_of(release.real, release.holdout, plan.seed)
-    blind = blind_auc(people, release.holdout, plan.seed, confidence=0.99)
-    confounded = blind.low > 0.5
-    leading = next(iter(score_all(people, release.synthetic, plan.seed, workers=workers)))
+    blind = blind_auc(people, plan.seed, confidence=0.99)
+    # A scorer with this AUC has an advantage of at most 2 AUC - 1, if its ROC is concave.
+    explained = max(0.0, 2 * blind.high - 1) if blind.low > 0.5 else 0.0
+    leading = next(iter(score_all(people, release.synthetic, plan.seed)))
     permuted = permuted_auc(leading, plan.seed, confidence=plan.confidence)
-    instrument = instrument_check(people, release.synthetic, plan.seed, confidence=_adjusted(release, plan))
+    instrument = instrument_check(release, plan.seed, confidence=_adjusted(release, plan))
     rows = [
-        ("blind classifier, AUC", round(blind.value, 4), round(blind.low, 4), round(blind.high, 4), "must cover 0.5"),
+        (
+            "blind classifier, AUC",
+            round(blind.value, 4),
+            round(blind.low, 4),
+            round(blind.high, 4),
+            "above 0.5: confounded",
+        ),
         (
             "permuted membership, AUC",
             round(permuted.value, 4),
             round(permuted.low, 4),
             round(permuted.high, 4),
-            "covers 0.5",
+            "should cover 0.5, in 19 of 20 audits",
         ),
     ]
     rows += [
@@ -422,14 +459,14 @@ def controls_section(release: Release, plan: ReleasePlan, workers: int) -> Secti
         for rate, count in zip(instrument.rates, instrument.seen, strict=True)
     ]
     grid = Grid("controls", "Is this audit sound?", ("control", "value", "low", "high", "meaning"), tuple(rows))
-    findings = (_confounded(blind),) if confounded else ()
-    return Section(findings, (grid,), notes=(instrument.in_words(),), confounded=confounded)
+    findings = (_confounded(blind),) if explained else ()
+    return Section(findings, (grid,), notes=(instrument.in_words(),), explained=explained)
 
 
 def _confounded(blind: Estimate) -> Finding:
     return Finding(
         "holdout",
-        "Confounded: real table and holdout differ by themselves, so no difference between them is evidence of a leak",
+        "Confounded: real table and holdout differ by themselves; only differences beyond that are evidence, and nobody is named",
         "Nobody attacks here: a classifier that never saw the release tells the two tables apart.",
         "membership",
         Severity.LOW,

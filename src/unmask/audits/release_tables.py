@@ -57,7 +57,8 @@ def read_release(
     if both := sorted(set(known.keys) & set(known.secrets)):
         known = replace(known, keys=tuple(key for key in known.keys if key not in both))
     read_real = _under(real, known, Unlisted.ERROR)
-    read_holdout = None if holdout is None else _under(holdout, known, Unlisted.NOTE)
+    # A value that only the holdout has would match nothing, which never happens to a member: so it is an error.
+    read_holdout = None if holdout is None else _under(holdout, known, Unlisted.ERROR)
     read_sets = tuple(_under(table, known, Unlisted.NOTE) for table in sets)
     for name, table in (("holdout", read_holdout), *(("synthetic table", table) for table in read_sets)):
         if table is not None and len(table) == 0:
@@ -83,8 +84,8 @@ def _schema(real: Any, holdout: Any, schema: Any) -> Schema:
     loaded = read_frame(real)
     if holdout is not None:  # a value that only the holdout has belongs to the population too
         other = read_frame(holdout)
-        if list(other.frame.columns) == list(loaded.frame.columns) and other.from_file == loaded.from_file:
-            both = pd.concat([loaded.frame, other.frame], ignore_index=True)
+        if set(other.frame.columns) == set(loaded.frame.columns) and other.from_file == loaded.from_file:
+            both = pd.concat([loaded.frame, other.frame[loaded.frame.columns]], ignore_index=True)
             loaded = replace(loaded, frame=both)
     return infer(loaded, found or Hints()).schema
 

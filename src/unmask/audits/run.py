@@ -80,7 +80,7 @@ def _records_text(records: Records) -> str:
 
 
 def _records_from(text: str) -> Records:
-    header, *rows = csv.reader(io.StringIO(text))
+    header, *rows = csv.reader(io.StringIO(text)) if text.strip() else [[]]
     return Records(tuple(header), tuple(tuple(_cell(cell) for cell in row) for row in rows))
 
 

@@ -89,13 +89,13 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     from unmask.audits import plan as plans
+    from unmask.audits.mechanism import generator_of
     from unmask.audits.mechanism import run as run_attack
     from unmask.errors import ParameterError
-    from unmask.generators import parse
     from unmask.tables.read import read_table
 
     given: dict[str, Any] = {
-        "generator": _generator_text(generator, settings or []),
+        "generator": generator, "settings": tuple(settings) if settings else None,
         "goal": goal, "targets": targets, "attacks": tuple(attacks) if attacks else None, "knowledge": knowledge,
         "access": access, "possible": tuple(possible) if possible else None, "secret": secret,
         "secret_values": secret_values, "tolerance": tolerance, "shadows": shadows, "tests": tests,
@@ -112,7 +112,7 @@ def run(
         return
     table = read_table(population, schema)
     with watch("Drawing releases", quiet=quiet or as_json) as progress:
-        result = run_attack(chosen, parse(chosen.generator), table, out=out, workers=workers, progress=progress)
+        result = run_attack(chosen, generator_of(chosen), table, out=out, workers=workers, progress=progress)
     deliver(
         result,
         out=out,

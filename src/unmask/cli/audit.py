@@ -42,9 +42,11 @@ def run(
     ] = None,
     key: Annotated[
         Repeated,
-        typer.Option("--keys", help="Column that an attacker may know; may be repeated.", show_default="schema"),
+        typer.Option(
+            "--key", "--keys", help="Column that an attacker may know; may be repeated.", show_default="schema"
+        ),
     ] = None,
-    attacks: Annotated[int, typer.Option(min=10, help="Attempts per legal criterion.")] = 1000,
+    attempts: Annotated[int, typer.Option(min=10, help="Attempts per legal criterion.")] = 1000,
     confidence: Annotated[float, typer.Option(min=0.5, max=0.9999, help="Of every interval.")] = 0.95,
     schema: SchemaFile = None,
     seed: Seed = 0,
@@ -59,7 +61,7 @@ def run(
     with watch("Auditing", quiet=quiet or as_json) as progress:
         result = audit(
             real, list(synthetic), holdout=holdout, schema=schema, secrets=tuple(secret or ()), keys=tuple(key or ()),
-            attacks=attacks, confidence=confidence, seed=seed, workers=workers, progress=progress,
+            attacks=attempts, confidence=confidence, seed=seed, workers=workers, progress=progress,
         )  # fmt: skip
     deliver(result, out=out, as_json=as_json, quiet=quiet, workers=workers)
     finish(result, fail_on)

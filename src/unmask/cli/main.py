@@ -14,6 +14,8 @@ import typer
 from unmask.cli import attack, attacks, audit, demo, describe, epsilon, filter, generators, report, schema, synthesize
 from unmask.errors import UnmaskError
 
+ClickException = typer.BadParameter.__mro__[2]  # typer brings its own copy of click; this is the root of wrong usage
+
 app = typer.Typer(
     name="unmask",
     help="Measures what a synthetic table gives away about the people in the real one.",
@@ -50,11 +52,15 @@ def run() -> None:
         os.getcwd()
     )  # so that --generator module:Class finds a file beside the data; last, so that it hides nothing
     try:
-        app(prog_name="unmask")
+        code = app(prog_name="unmask", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except ClickException as problem:
+        problem.show()
+        sys.exit(problem.exit_code)
     except UnmaskError as problem:
         _stop(str(problem), 2, problem)
-    except KeyboardInterrupt as problem:
-        _stop("Interrupted. The same command continues where it stopped.", 3, problem)
+    except (KeyboardInterrupt, typer.Abort) as problem:
+        _stop("Interrupted. With --out the same command continues where it stopped.", 3, problem)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)

@@ -33,7 +33,21 @@ Out = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON for other programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
-FailOn = Annotated[str, typer.Option("--fail-on", help="Exit with 1 from this severity on: none, low, medium or high.")]
+SEVERITIES = ("none", "low", "medium", "high")
+
+
+def _known_severity(text: str) -> str:
+    if text not in SEVERITIES:
+        raise typer.BadParameter(f"use one of {', '.join(SEVERITIES)}")
+    return text
+
+
+FailOn = Annotated[
+    str,
+    typer.Option(
+        "--fail-on", help=f"Exit with 1 from this severity on: {', '.join(SEVERITIES)}.", callback=_known_severity
+    ),
+]
 
 ALL_CORES = os.cpu_count() or 1
 
@@ -72,10 +86,7 @@ def how_it_ran(workers: int) -> dict[str, object]:
 def finish(result: Result, fail_on: str) -> None:
     """Set the exit code: 4 if tasks failed, 1 if a finding is at or above the limit."""
     from unmask.audits.result import Severity
-    from unmask.errors import ParameterError
 
-    if fail_on not in list(Severity):
-        raise ParameterError(f"--fail-on is '{fail_on}'; use one of {', '.join(Severity)}.")
     if result.failed_tasks:
         raise typer.Exit(4)
     if fail_on != Severity.NONE and result.severity.rank >= Severity(fail_on).rank:

@@ -22,9 +22,11 @@ from unmask.audits.result import Result
 from unmask.audits.run import RUN
 from unmask.files import write_atomically
 from unmask.reports import words
+from unmask.reports.readable import readable
 from unmask.reports.safety import for_sharing
-from unmask.reports.sections import IN_FULL, page_of, sample, table_of
+from unmask.reports.sections import IN_FULL, page_of
 from unmask.reports.summary import summary
+from unmask.reports.tables import sample, table_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -98,12 +100,12 @@ def _environment() -> Environment:
 
 def _readable(value: Any) -> Any:
     """Every text that a template prints passes here; Markup is our own."""
-    return words.readable(value, 600) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return readable(value, 600) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _ticked(text: str) -> Markup:
     """Text in which `commands` stand between backticks."""
-    parts: Sequence[str] = words.readable(text, 600).split("`")
+    parts: Sequence[str] = readable(text, 600).split("`")
     made = [
         Markup("<code>{}</code>").format(part) if place % 2 else Markup("{}").format(part)
         for place, part in enumerate(parts)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from unmask.audits.result import Result, Severity
 from unmask.reports import words
+from unmask.reports.readable import readable
+from unmask.reports.record import criteria_of
 from unmask.reports.safety import for_sharing
-from unmask.reports.sections import criteria_of
 
 TOP = 5
 
@@ -57,6 +58,6 @@ def _findings(result: Result) -> Sequence[str]:
 
 def safe(text: str) -> str:
     """Text that Markdown shows as it is: no markup, no link, no mention, one line."""
-    text = words.readable(text).replace("\n", " ")
+    text = readable(text).replace("\n", " ")
     text = re.sub(r"([\\`*_\[\]|#~])", r"\\\1", text)
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")

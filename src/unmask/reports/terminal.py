@@ -9,8 +9,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from unmask.audits.result import Cell, Finding, Grid, Records, Result, Severity
+from unmask.reports.readable import readable
 from unmask.reports.safety import for_sharing
-from unmask.reports.words import LABELS, SHAPES, cell_text, in_words, measure, readable, sentence, verdict
+from unmask.reports.words import LABELS, SHAPES, cell_text, in_words, measure, sentence, verdict
 
 COLOURS = {Severity.HIGH: "bold red", Severity.MEDIUM: "yellow", Severity.LOW: "cyan", Severity.NONE: "default"}
 TOP_RECORDS = 10

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unmask.attacks._attack import FeatureSet, Prediction, ReleaseAttack, Secret
-from unmask.errors import GeneratorError
+from unmask.errors import GeneratorError, UnmaskError
 from unmask.generators._generator import Generator, Model
 from unmask.simulation.task import Part, Task, stream
 from unmask.tables.table import Table
@@ -56,7 +56,9 @@ def draw(setting: Setting, task: Task) -> dict[str, np.ndarray]:
         try:
             scores = attack.score(view, setting.masked, setting.secret, stream(setting.seed, task.id, name))
         except Exception as problem:  # noqa: BLE001 - one attack that fails must not cost the others this release
-            arrays[f"problem/{name}"] = np.array(f"{type(problem).__name__}: {problem}")
+            # Only our own messages are free of values; of others the type must do, since this goes into the result.
+            told = str(problem) if isinstance(problem, UnmaskError) else type(problem).__name__
+            arrays[f"problem/{name}"] = np.array(told)
             continue
         if isinstance(scores, Prediction):
             scores = np.stack([scores.mean, scores.scale], axis=-1)

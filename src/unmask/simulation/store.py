@@ -58,6 +58,7 @@ class FileStore:
         if isinstance(outcome, Failed):
             write_atomically(self.directory / f"{task.id}.failed.json", json.dumps({"message": outcome.message}))
             return
+        (self.directory / f"{task.id}.failed.json").unlink(missing_ok=True)
         content = io.BytesIO()
         np.savez(content, **outcome)  # type: ignore[arg-type]
         write_atomically(self.directory / f"{task.id}.npz", content.getvalue())

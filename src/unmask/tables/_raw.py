@@ -162,9 +162,7 @@ def _by_text(series: pd.Series, name: str, dtype: str, where: str) -> Raw:
             place[text] = len(values)
             values.append(value)
         elif type(value) is not type(values[place[text]]):
-            note = (
-                f"{where}: column '{name}' mixes types: {text} occurs as text and as a number. Both are taken as one."
-            )
+            note = f"{where}: column '{name}' mixes types: the same value occurs as text and as a number, taken as one."
         index[row] = place[text]
     return Raw(name, dtype, values=tuple(values), index=index, note=note)
 

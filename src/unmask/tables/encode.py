@@ -38,17 +38,21 @@ def encode(raw: Raw, column: Column, where: str, *, unlisted: Unlisted = Unliste
         numbers, no_numbers = _numbers(raw, column)
         codes, outside = _bin_codes(numbers, missing, column)
         strange = no_numbers + outside
-    problems = []
+    problems, notes = [], []
     if strange:
         problems.append(_unlisted_message(column, strange, where))
+        notes.append(f"{where}: column '{column.name}' has {_many(strange)} outside the schema; they match nothing.")
     if not column.missing and missing.any():
         problems.append(
             f"{where}: column '{column.name}' has missing values, and the schema does not allow them.\n"
             f'If they are valid, set columns.{column.name}.missing to the texts that mean missing, such as [""].'
         )
+        notes.append(f"{where}: column '{column.name}' has missing values, which the schema does not allow.")
     if problems and unlisted is Unlisted.ERROR:
         raise SchemaError("\n".join(problems))
-    return Encoded(codes, numbers, tuple(problem.splitlines()[0] for problem in problems))
+    return Encoded(
+        codes, numbers, tuple(notes)
+    )  # errors show values to their owner; notes go into results, so they do not
 
 
 def _missing_mask(raw: Raw, column: Column) -> np.ndarray:
@@ -139,7 +143,7 @@ def format_number(number: float, column: Column) -> str:
 
 
 def _unlisted_message(column: Column, strange: list[str], where: str) -> str:
-    many = f"{len(strange):,} value{'s' if len(strange) > 1 else ''}"
+    many = _many(strange)
     if column.kind is Kind.CATEGORICAL:
         return (
             f"{where}: column '{column.name}' has {many} that the schema does not list: {quoted(strange)}.\n"
@@ -155,6 +159,10 @@ def _unlisted_message(column: Column, strange: list[str], where: str) -> str:
         f"If they are valid, widen columns.{column.name}.lower and .upper in the schema; if they mean missing, list them "
         f"under columns.{column.name}.missing; if '{column.name}' is text, set its kind to 'categorical'."
     )
+
+
+def _many(strange: list[str]) -> str:
+    return f"{len(strange):,} value{'s' if len(strange) > 1 else ''}"
 
 
 def _noun(column: Column) -> str:

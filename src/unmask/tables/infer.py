@@ -231,7 +231,7 @@ def _remarks(column: Column, raw: Raw, rows: int, where: str) -> list[str]:
         others = [text for text in raw.texts if not DIGITS.fullmatch(text)]
         if len(raw.texts) > 2 * len(others) > 0:
             notes.append(
-                f"{name} is mostly numbers, but {quoted(others, 4)} is not, so it is taken as categories. "
+                f"{name} is mostly numbers, but {len(others)} of its texts are not, so it is taken as categories. "
                 "If it is a number, set its kind in the schema and list those texts under missing."
             )
     return notes

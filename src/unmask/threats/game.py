@@ -73,7 +73,7 @@ class Ground:
     targets: Table
     reference: Table  # the attacker's side
     people: Table  # the challenger's side
-    others: Table  # take the place of absent targets where the rest of the table is fixed
+    others: Table  # exact knowledge: who stands in the place of each target that is absent
 
 
 def lay_ground(population: Table, target_rows: np.ndarray, game: Game, rng: np.random.Generator) -> Ground:
@@ -86,12 +86,13 @@ def lay_ground(population: Table, target_rows: np.ndarray, game: Game, rng: np.r
     rest = population.take(~np.isin(unit.of_row, unit.of_row[target_rows]))
     targets = population.take(target_rows)
     if game.data is Data.EXACT:
-        fixed = game.rows - (len(targets) if game.placement is Placement.REPLACE else 0)
-        if not 1 <= fixed < len(rest):
-            raise ParameterError(_too_few(len(population), game, fixed + 1))
+        replaced = len(targets) if game.placement is Placement.REPLACE else 0
+        fixed = game.rows - replaced
+        if fixed < 1 or fixed + replaced > len(rest):
+            raise ParameterError(_too_few(len(population), game, game.rows + len(targets)))
         order = rng.permutation(len(rest))
         known = rest.take(np.sort(order[:fixed]))
-        return Ground(targets, known, known, rest.take(np.sort(order[fixed:])))
+        return Ground(targets, known, known, rest.take(order[fixed : fixed + replaced]))
     if units(rest).count < 2:
         raise ParameterError(_too_few(len(population), game, 2 * game.rows))
     reference, people = rest.split(0.5, seed=int(rng.integers(2**31)))
@@ -104,8 +105,8 @@ def lay_ground(population: Table, target_rows: np.ndarray, game: Game, rng: np.r
 def _check_targets(population: Table, rows: np.ndarray, game: Game) -> None:
     if len(rows) == 0:
         raise ParameterError("There are no targets. Choose some, such as --targets 5.")
-    if rows.min() < 0 or rows.max() >= len(population):
-        raise ParameterError(f"Row {rows.max()} is no target: the population has rows 0 to {len(population) - 1}.")
+    if len(outside := rows[(rows < 0) | (rows >= len(population))]):
+        raise ParameterError(f"Row {outside[0]} is no target: the population has rows 0 to {len(population) - 1}.")
     if len(np.unique(rows)) < len(rows):
         raise ParameterError("A row is named twice among the targets. Name each once.")
     if len(rows) > game.rows:
@@ -120,7 +121,7 @@ def _check_targets(population: Table, rows: np.ndarray, game: Game) -> None:
 
 def _too_few(have: int, game: Game, need: int) -> str:
     return (
-        f"The population has {have:,} rows; a {game.data} game with real tables of {game.rows:,} rows needs about "
+        f"The population has {have:,} rows; a game with {game.data} knowledge and real tables of {game.rows:,} rows needs about "
         f"{need:,}.\nUse more people, or fewer --train-rows."
     )
 
@@ -144,12 +145,8 @@ def deal(ground: Ground, game: Game, rng: np.random.Generator, *, shadow: bool, 
     targets, secrets = _with_secrets(ground.targets, game, rng, uniform=uniform)
     inside = targets.take(members)
     side = ground.reference if shadow else ground.people
-    if game.data is Data.EXACT:
-        absent = int((active & ~members).sum()) if game.placement is Placement.REPLACE else 0
-        base = [side, ground.others.take(rng.choice(len(ground.others), absent, replace=False))] if absent else [side]
-        if only is not None and game.placement is Placement.REPLACE:  # the places of the targets that do not play
-            idle = len(active) - 1
-            base.append(ground.others.take(rng.choice(len(ground.others), idle, replace=False)))
+    if game.data is Data.EXACT:  # all but the targets is fixed: an absent (or idle) target's place has its own stand-in
+        base = [side, ground.others.take(~members)] if len(ground.others) else [side]
     else:
         wanted = game.rows - (len(inside) if game.placement is Placement.REPLACE else 0)
         base = [side.take(rng.choice(len(side), wanted, replace=False))]

@@ -140,15 +140,22 @@ def achilles(table: Table, rng: np.random.Generator) -> np.ndarray:
 
 
 def _rare(table: Table, rng: np.random.Generator) -> np.ndarray:
-    """Rows with a category that fewer than 1 in 100 rows have, or with a number above the 95 % quantile, in random order."""
+    """Rows with a category that fewer than 1 in 100 rows have, or a number in the top 5 %, the rarest value first.
+
+    The rarity of a row is the share of rows with the same category, or with as large a number, in its oddest column.
+    """
+    share = np.ones(len(table))
     rare = np.zeros(len(table), dtype=bool)
     numeric = {position: place for place, position in enumerate(table.schema.numeric)}
     for position, column in enumerate(table.schema.columns):
         if position in numeric:
-            numbers = table.numbers[:, numeric[position]]
-            if not np.isnan(numbers).all():
-                rare |= numbers > np.nanquantile(numbers, 0.95)
+            numbers = np.nan_to_num(table.numbers[:, numeric[position]], nan=-np.inf)
+            here = 1 - np.searchsorted(np.sort(numbers), numbers, side="left") / len(table)
+            rare |= here < 0.05
         else:
             counts = np.bincount(table.codes[:, position], minlength=column.code_count)
-            rare |= counts[table.codes[:, position]] < 0.01 * len(table)
-    return rng.permutation(np.flatnonzero(rare))
+            here = counts[table.codes[:, position]] / len(table)
+            rare |= here < 0.01
+        share = np.minimum(share, here)
+    order = rng.permutation(np.flatnonzero(rare))  # ties in random order
+    return order[np.argsort(share[order], kind="stable")]

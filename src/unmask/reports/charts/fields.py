@@ -27,7 +27,7 @@ def tradeoff_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
         across, up, parts = frame(x, y, series[0].x_label, series[0].y_label, width, height)
         for place, one in enumerate(series):
             for a, b in zip(one.x, one.y, strict=True):
-                parts.append(_mark(across(a), up(b), place))
+                parts.append(mark(across(a), up(b), place))
         return height, parts
 
     rows: list[tuple[Cell, ...]] = []
@@ -40,7 +40,7 @@ def tradeoff_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
     return chart(words, draw, numbers, legend)
 
 
-def _mark(x: float, y: float, place: int) -> Markup:
+def mark(x: float, y: float, place: int) -> Markup:
     """Circle, square, triangle or diamond: shapes differ as well as colours."""
     class_ = style(place).replace("line", "point", 1) if place < LINES else "point more"
     if place % 4 == 0:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from unmask.audits.result import Grid
-from unmask.reports.words import readable, short
+from unmask.reports.readable import readable
+from unmask.reports.words import short
 
 WIDE, NARROW = 680, 340
 LINES = 6  # line styles in the stylesheet; what comes after is grey
