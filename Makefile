@@ -8,7 +8,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check calibrate bench papers clean
+.PHONY: help demo test check calibrate bench papers docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1|/' | column -t -s '|'
@@ -25,7 +25,7 @@ $(VENV)/installed-test: $(VENV)/installed
 	@$(PIP) --editable '.[test]'
 	@touch $@
 
-demo: $(VENV)/installed  ## install, then look at the bundled data: needs nothing else
+demo: $(VENV)/installed  ## install, then audit a leaky and a careful release of the bundled data
 	@$(BIN)/unmask demo
 
 test: $(VENV)/installed-test  ## every test but the long calibration runs (about 10 minutes at most)
@@ -46,6 +46,11 @@ papers: $(VENV)/installed-test  ## full-size tables of the papers (long; results
 
 bench: $(VENV)/installed-test  ## side-by-side timings, printed as ratios (ONLY=name for one)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks $(ONLY)
+
+docs: $(VENV)/installed  ## the example of docs/how-to/read-the-report.md and the picture of the README
+	@scripts/ensure-browser
+	$(BIN)/unmask demo --out build/docs/demo --quiet
+	$(BIN)/python -c "from pathlib import Path; from unmask.reports.browser import write_picture; write_picture(Path('build/docs/demo/report.html'), Path('docs/images/report.png'))"
 
 clean:  ## remove the environment and the caches
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

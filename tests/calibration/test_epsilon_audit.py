@@ -13,12 +13,14 @@ from scipy.stats import binom
 
 from tests import epsilon_catalogue as catalogue
 from unmask.audits.epsilon import audit_epsilon
+from unmask.audits.epsilon_pairs import table_of
 from unmask.audits.result import Result, Severity
 from unmask.generators.histogram import Histogram
 from unmask.generators.independent import Independent
 from unmask.generators.mst import MST
 from unmask.generators.privbayes import PrivBayes
 from unmask.stats import epsilon_one_run
+from unmask.tables.schema import Column, Kind, Schema
 
 NEVER = 10_000  # stands for "not refuted"
 PAIR_FOR = {catalogue.PostHocFilter: "mixed"}  # all others: the default pair
@@ -160,21 +162,23 @@ def test_bounds_are_sharp_at_full_size(method, generator, choices, leasts):
 PEOPLE, FIT_RUNS = 1000, 64
 
 
+SCHEMA = Schema((Column("person", Kind.CATEGORICAL, values=tuple(range(PEOPLE))),))
+
+
 def pooled_scores(runs: int, rows: int | None, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Coins and scores, runs x people, of a histogram with epsilon 1 in which everybody has a cell of their own.
+    """Coins and scores, runs x people, of `histogram` with epsilon 1 in which everybody has a cell of their own.
 
-    White-box scores are the noisy counts; black-box ones the counts in `rows` synthetic rows. Cells hold one person or none, so
-    the histogram is drawn cell by cell: the generator's own arithmetic, without a table of 1,000 values per run.
+    White-box scores are the noisy counts; black-box ones the counts in `rows` synthetic rows.
     """
-    from unmask.generators._noise import Seeded
-
     coins = rng.random((runs, PEOPLE)) < 0.5
-    noisy = Seeded(rng).laplace(coins.astype(np.int64), 1.0)
-    if rows is None:
-        return coins, noisy.astype(np.float64)
-    weights = np.maximum(noisy, 0)
-    shares = weights / weights.sum(axis=1, keepdims=True)
-    return coins, np.stack([rng.multinomial(rows, share) for share in shares]).astype(np.float64)
+    scores = np.empty(coins.shape)
+    for run, inside in enumerate(coins):
+        model = Histogram(1.0).fit(table_of(SCHEMA, np.flatnonzero(inside)[:, None]), rng)
+        if rows is None:
+            scores[run] = model.measurements[0].counts
+        else:
+            scores[run] = np.bincount(model.sample(rows, rng).codes[:, 0], minlength=PEOPLE)
+    return coins, scores
 
 
 def pooled_bound(evaluated: int, rows: int | None, rng: np.random.Generator) -> float:

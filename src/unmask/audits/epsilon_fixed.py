@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,7 +119,19 @@ def _clopper_pearson(learn: Scored, judge: Scored, claim: Claim, confidence: flo
 
 def _one_run(learn: Scored, judge: Scored, claim: Claim, confidence: float) -> Bound:
     """Guesses in both tails, about one coin per run."""
-    lines = best_half_lines(learn[0], learn[1], epsilon=claim.epsilon / 2)
     scores, coins = judge
+    candidates = [best_half_lines(*learn, epsilon=share * claim.epsilon) for share in (0.5, 0.25, 0.1, 0.0)]
+    lines = max(candidates, key=lambda lines: _accuracy(lines, learn, len(coins)))
     right, bets = record(guesses_of(lines, scores), coins)
     return epsilon_one_run(sum(right), sum(bets), coins=len(coins), confidence=confidence, delta=claim.delta)
+
+
+def _accuracy(lines: HalfLines, learn: Scored, judged: int) -> float:
+    """The accuracy that half-lines promise on `judged` further runs, less the standard error of choosing and judging."""
+    right, bets = record(guesses_of(lines, learn[0]), learn[1])
+    made = sum(bets)
+    if not made:
+        return 0.0
+    share = (sum(right) + 1) / (made + 2)
+    error = share * (1 - share) * (1 / made + len(learn[1]) / (made * judged))
+    return share - 1.645 * math.sqrt(error)

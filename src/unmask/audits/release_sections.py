@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from unmask.audits.evaluation import FPR_GRID
 from unmask.audits.judge import Policy, figure, in_100
 from unmask.audits.release import HOW_TO_GET_A_HOLDOUT, ReleasePlan, Section
-from unmask.audits.release_controls import blind_auc, instrument_check, permuted_auc
+from unmask.audits.release_controls import TRIALS, blind_auc, instrument_check, permuted_auc
 from unmask.audits.release_membership import ATTACKS, LEADING, Scores, judge_scores, people_of, score_all
 from unmask.audits.release_tables import Release
 from unmask.audits.result import Cell, Figure, Finding, Grid, Series, Severity
@@ -233,7 +233,12 @@ def _named(release: Release, plan: ReleasePlan, scores: Scores) -> Section:
     place[everyone[scores.member_rows]] = np.arange(len(p))
     named, exposure = listing.rejected[place[everyone]], -np.log10(p)[place[everyone]]
     columns = (("named at risk", named.astype(np.int64)), ("exposure", exposure))
-    return Section(grids=_groups(release, named), notes=(note,), columns=columns)
+    quantiles = np.linspace(0, 1, 101)
+    strip = Series(
+        "risk/exposure", "Exposure of everybody", "share of the people", "exposure (-log10 of the p-value against the holdout)",
+        tuple(float(share) for share in quantiles), tuple(round(float(value), 4) for value in np.quantile(-np.log10(p), quantiles)),
+    )  # fmt: skip
+    return Section(grids=_groups(release, named), series=(strip,), notes=(note,), columns=columns)
 
 
 def _groups(release: Release, named: np.ndarray) -> tuple[Grid, ...]:
@@ -451,7 +456,7 @@ def controls_section(release: Release, plan: ReleasePlan, workers: int) -> Secti
     rows += [
         (
             f"copies of {rate:.0%} planted",
-            count / 10,
+            count / TRIALS,
             float("nan"),
             float("nan"),
             "share of trials in which they were seen",
@@ -460,7 +465,11 @@ def controls_section(release: Release, plan: ReleasePlan, workers: int) -> Secti
     ]
     grid = Grid("controls", "Is this audit sound?", ("control", "value", "low", "high", "meaning"), tuple(rows))
     findings = (_confounded(blind),) if explained else ()
-    return Section(findings, (grid,), notes=(instrument.in_words(),), explained=explained)
+    seen = Series(
+        "power/copies", "Planted verbatim copies", "share of the real records copied", "share of trials in which they were seen",
+        instrument.rates, tuple(count / TRIALS for count in instrument.seen),
+    )  # fmt: skip
+    return Section(findings, (grid,), (seen,), (instrument.in_words(),), explained=explained)
 
 
 def _confounded(blind: Estimate) -> Finding:
