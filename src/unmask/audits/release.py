@@ -3,53 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from unmask.audits.judge import Policy
+from unmask.audits.release_closeness import matching_section, similarity_section
+from unmask.audits.release_copies import copies_section
+from unmask.audits.release_criteria import legal_section
+from unmask.audits.release_people import membership_section
+from unmask.audits.release_plan import HOW_TO_GET_A_HOLDOUT, ReleasePlan, Section
+from unmask.audits.release_soundness import controls_section
 from unmask.audits.release_tables import Release, read_release
-from unmask.audits.result import Cell, Finding, Grid, NotTested, Records, Result, Series, Severity, describe_input
+from unmask.audits.result import Cell, Finding, NotTested, Records, Result, Severity, describe_input
 
 Progress = Callable[[int, int], None]
 
-HOW_TO_GET_A_HOLDOUT = (
-    "Next time cut some people off before training, say one in five: the generator must never see them. "
-    "Then give them with --holdout."
+SECTIONS = (
+    copies_section,
+    membership_section,
+    legal_section,
+    matching_section,
+    similarity_section,
+    controls_section,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Section:
-    """What one part of the audit contributes."""
-
-    findings: tuple[Finding, ...] = ()
-    grids: tuple[Grid, ...] = ()
-    series: tuple[Series, ...] = ()
-    notes: tuple[str, ...] = ()
-    not_tested: tuple[NotTested, ...] = ()
-    columns: tuple[tuple[str, np.ndarray], ...] = ()  # one value per real row, for records.csv
-    naming: Section | None = None  # who is named; only if real and holdout are alike
-    explained: float = 0.0  # what real and holdout differ by without the release: the most a blind scorer may gain
-
-
-@dataclass(frozen=True)
-class ReleasePlan:
-    """Every choice that changes a number of a release audit."""
-
-    secrets: tuple[str, ...] = ()  # () = those of the schema, or every column
-    keys: tuple[str, ...] = ()  # () = those of the schema, or all other columns
-    attacks: int = 1000  # of each criterion
-    confidence: float = 0.95
-    people_rate: float = 0.10  # false discoveries among the people who are named
-    seed: int = 0
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "secrets": list(self.secrets), "keys": list(self.keys), "attacks": self.attacks,
-            "confidence": self.confidence, "people_rate": self.people_rate,
-        }  # fmt: skip
 
 
 def audit(
@@ -80,8 +58,6 @@ def run(
     release: Release, plan: ReleasePlan, *, workers: int = 1, progress: Progress = lambda done, total: None
 ) -> Result:
     """Carry out the audit part by part."""
-    from unmask.audits.release_sections import SECTIONS
-
     parts = []
     for place, section in enumerate(SECTIONS):
         progress(place, len(SECTIONS))

@@ -1,0 +1,120 @@
+"""The three legal criteria: singling out, linking and inferring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy.special import ndtri
+
+from unmask.audits.judge import Policy, figure
+from unmask.audits.release_plan import (
+    HOW_TO_GET_A_HOLDOUT,
+    REDO,
+    ReleasePlan,
+    Section,
+    adjusted,
+    secrets_of,
+    words,
+)
+from unmask.audits.release_tables import Release
+from unmask.audits.result import Cell, Finding, Grid, Severity
+from unmask.metrics.inference import inferences
+from unmask.metrics.legal import Criterion
+from unmask.metrics.linkability import linkability
+from unmask.metrics.singling_out import Mode, singling_out
+from unmask.simulation.task import stream
+from unmask.stats import (
+    Estimate,
+)
+from unmask.stats.intervals import difference_limits
+
+_PURPOSE = {
+    "singling out": "tries to describe a real person so that only that person fits",
+    "linking": "holds two halves of a person's record and tries to bring them together",
+    "inferring": "knows some columns of a person and guesses another",
+}
+
+
+def legal_section(release: Release, plan: ReleasePlan, workers: int) -> Section:
+    """Singling out, linking and inferring, each with a baseline and a control."""
+    common: dict[str, Any] = {"holdout": release.holdout, "attacks": plan.attacks, "confidence": plan.confidence}
+    found: list[tuple[str, str, Criterion]] = []
+    for mode in Mode:
+        rng = stream(plan.seed, "singling out", mode)
+        single = singling_out(release.real, release.synthetic, mode=mode, rng=rng, **common)
+        found.append(("singling out", f"singling out, {mode}", single))
+    if len(release.schema.columns) > 1:
+        rng = stream(plan.seed, "linkability")
+        linked = linkability(release.real, release.synthetic, workers=workers, rng=rng, **common)
+        found.append(("linking", "linking", linked))
+        guessed = inferences(
+            release.real, release.synthetic, secrets=secrets_of(release), workers=workers,
+            rng=stream(plan.seed, "inference"), **common,
+        )  # fmt: skip
+        found += [("inferring", f"inferring {item.secret}", item) for item in guessed.criteria]
+    findings = tuple(_criterion_finding(release, plan, *item) for item in found)
+    rows = tuple(_criterion_row(name, criterion) for _, name, criterion in found)
+    heads = ("criterion", "attack", "baseline", "control", "gain", "low", "high", "risk", "p")
+    grid = Grid("criteria", "Singling out, linking, inferring (shares of attempts that succeed)", heads, rows)
+    notes = tuple(f"{name}: {note}" for _, name, criterion in found for note in criterion.notes)
+    return Section(findings, (grid,), notes=notes)
+
+
+def _criterion_row(name: str, criterion: Criterion) -> tuple[Cell, ...]:
+    def of(estimate: Estimate | None) -> float:
+        return round(estimate.value, 4) if estimate is not None else float("nan")
+
+    gain = criterion.difference
+    low, high = (round(gain.low, 4), round(gain.high, 4)) if gain is not None else (float("nan"), float("nan"))
+    p = criterion.p_value if criterion.p_value is not None else float("nan")
+    cells = (
+        of(criterion.attack),
+        of(criterion.baseline),
+        of(criterion.control),
+        of(gain),
+        low,
+        high,
+        of(criterion.risk),
+    )
+    return (name, *cells, float(f"{p:.3g}"))
+
+
+def _criterion_finding(release: Release, plan: ReleasePlan, kind: str, name: str, found: Criterion) -> Finding:
+    control = found.control.value if found.control else None
+    against = f", {words(control)} on people who are not in the data" if control is not None else ""
+    severity = Severity.NONE
+    if found.difference is not None:
+        p_limit = 1 - adjusted(release, plan)
+        shown = found.p_value is not None and found.p_value <= p_limit / 2
+        severity = Policy().severity(_lower(found, adjusted(release, plan))) if shown else Severity.NONE
+    estimate = found.difference or found.attack
+    return Finding(
+        name,
+        f"{name}: the attack succeeds in {words(found.attack.value)} attempts{against}",
+        f"Someone who holds the release {_PURPOSE[kind]}.",
+        kind,
+        severity,
+        figure(estimate),
+        figure(found.baseline),
+        figure(found.control) if found.control else None,
+        REDO
+        if severity.rank
+        else ("No more often than on other people." if found.difference else HOW_TO_GET_A_HOLDOUT),
+    )
+
+
+def _lower(found: Criterion, confidence: float) -> float:
+    """Lower bound of the gain at another confidence.
+
+    The interval of a difference widens like its normal quantile, or faster where a rate is near 0; units that are not
+    independent are in its width already. So the lower of two: the given interval stretched, and the exact one of the rates.
+    """
+    if found.difference is None or found.control is None:
+        return 0.0
+    gap = found.difference
+    wider = float(ndtri(0.5 + confidence / 2) / ndtri(0.5 + gap.confidence / 2))
+    attack, control = found.attack, found.control
+    of_rates, _ = difference_limits(
+        attack.value * attack.n, attack.n, c=control.value * control.n, n_c=control.n, confidence=confidence
+    )
+    return max(0.0, min(gap.value - wider * (gap.value - gap.low), float(of_rates)))
