@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +110,61 @@ def test_a_defect_is_reported_as_one_and_debug_shows_where(real):
         [sys.executable, "-c", code, str(real)], capture_output=True, text=True, env={**os.environ, "UNMASK_DEBUG": "1"}
     )
     assert "Traceback" in debug.stderr
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupt_is_exit_3_and_the_command_continues(real, tmp_path, workers):
+    plan = (
+        "attack",
+        real,
+        "--generator",
+        "random",
+        "--train-rows",
+        50,
+        "--targets",
+        "1",
+        "--attacks",
+        "closest-record",
+        "--quiet",
+    )
+    sizes = ("--shadows", 3000, "--tests", 3000, "--out", tmp_path / "run", "--workers", workers)
+    process = subprocess.Popen([str(UNMASK), *map(str, (*plan, *sizes))], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and len(list((tmp_path / "run" / "draws").glob("*.npz"))) < 5:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 3, errors
+    assert "Interrupted" in errors
+    assert "Traceback" not in errors
+    kept = len(list((tmp_path / "run" / "draws").glob("*.npz")))
+    again = unmask(*plan, "--shadows", 10, "--tests", 10, "--out", tmp_path / "run", "--workers", 1)
+    assert again.returncode in (0, 1), again.stderr
+    assert kept >= 5
+
+
+def test_settings_reach_a_class_of_ones_own(real, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import pandas as pd\n"
+        "class Same:\n"
+        "    def __init__(self, times=1):\n"
+        "        self.times = times\n"
+        "    def fit(self, frame):\n"
+        "        self.frame = frame\n"
+        "    def sample(self, rows):\n"
+        "        return self.frame.sample(rows, replace=True).reset_index(drop=True)\n"
+    )
+    common = (real, "--generator", "mine:Same", "--set", "times=2")
+    made = unmask("synthesize", *common, "-o", tmp_path / "x.csv", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    attacked = unmask(
+        "attack", *common, "--train-rows", 50, "--targets", "1", "--attacks", "closest-record", "--shadows", 4, "--tests", 4,
+        "--workers", 1, "--fail-on", "none", cwd=tmp_path,
+    )  # fmt: skip
+    assert attacked.returncode == 0, attacked.stderr
+    wrong = unmask("attack", real, "--generator", "mine:Same", "--set", "tines=2", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert "tines" in wrong.stderr
 
 
 def test_synthesize_repeats_for_a_seed_and_names_its_claim(real, tmp_path):

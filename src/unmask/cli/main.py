@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from unmask.cli import attack, attacks, audit, demo, describe, epsilon, filter, generators, report, schema, synthesize
 from unmask.errors import UnmaskError
 
-ClickException = typer.BadParameter.__mro__[2]  # typer brings its own copy of click; this is the root of wrong usage
+# Typer brings its own copy of click; this is the root of its errors about wrong usage.
+WrongUsage: Any = typer.BadParameter.__mro__[2]
+TYPER_INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 app = typer.Typer(
     name="unmask",
@@ -53,8 +55,10 @@ def run() -> None:
     )  # so that --generator module:Class finds a file beside the data; last, so that it hides nothing
     try:
         code = app(prog_name="unmask", standalone_mode=False)
+        if code == TYPER_INTERRUPTED:
+            raise KeyboardInterrupt
         sys.exit(code if isinstance(code, int) else 0)
-    except ClickException as problem:
+    except WrongUsage as problem:
         problem.show()
         sys.exit(problem.exit_code)
     except UnmaskError as problem:
