@@ -349,6 +349,34 @@ def test_what_cannot_be_audited_is_refused():
         audit_epsilon(lambda table, rng: 1 / 0, claim=Claim(1.0), runs=5)
 
 
+def test_the_command_line_sets_exit_codes_and_writes_junit(tmp_path):
+    from typer.testing import CliRunner
+
+    from unmask.cli.main import app
+
+    words = [
+        "epsilon",
+        "--pairs",
+        PAIR,
+        "--synthetic-rows",
+        "300",
+        "--workers",
+        "1",
+        "--quiet",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    broken = [*words, "--generator", "tests.epsilon_catalogue:ExactRowCount", "--junit", str(tmp_path / "ci.xml")]
+    assert CliRunner().invoke(app, [*broken, "--runs", "60"]).exit_code == 1
+    assert 'failures="1"' in (tmp_path / "ci.xml").read_text()
+    assert load(tmp_path / "run").severity is Severity.HIGH
+    assert CliRunner().invoke(app, [*broken, "--runs", "60", "--fail-on", "none"]).exit_code == 0
+    fine = [*words[:-1], str(tmp_path / "fine"), "--generator", "histogram", "--set", "epsilon=1", "--runs", "20"]
+    assert CliRunner().invoke(app, fine).exit_code == 0
+    assert CliRunner().invoke(app, [*fine, "--carry-on"]).exit_code == 0
+    assert load(tmp_path / "fine").findings[0].estimate.n == 40
+
+
 def test_the_pytest_helper_fails_with_the_reason():
     with pytest.raises(ClaimRefutedError, match="refuted after"):
         assert_not_refuted(catalogue.ExactRowCount(), runs=60, **QUICK)

@@ -80,7 +80,9 @@ def run() -> None:
 def _stop(message: str, code: int, problem: BaseException) -> None:
     if os.environ.get("UNMASK_DEBUG"):
         raise problem
-    print(message, file=sys.stderr)
+    print(message, file=sys.stderr, flush=True)
+    if code == 3:  # at once: threads that watch the killed workers must not complain into the message
+        os._exit(code)
     sys.exit(code)
 
 
