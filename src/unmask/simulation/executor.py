@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -80,7 +79,6 @@ def _run_parallel(
                     store.put(task, Failed(f"its worker was killed {ATTEMPTS} times, perhaps for lack of memory"))
                     progress(finished := finished + 1)
         except BaseException:
-            threading.excepthook = lambda _: None  # the executor's threads lose their workers now, and say so
             executor.shutdown(wait=False, kill_workers=True)
             raise
         executor.shutdown(kill_workers=True)
