@@ -22,7 +22,7 @@ from unmask.generators.histogram import Histogram
 from unmask.generators.privbayes import PrivBayes
 from unmask.simulation.store import Failed
 from unmask.stats import epsilon_clopper_pearson
-from unmask.testing_epsilon import ClaimRefutedError, assert_not_refuted
+from unmask.testing.epsilon import ClaimRefutedError, assert_not_refuted
 
 BOTH = list(Neighbours)
 PAIR = "worst-case:columns=2,rows=60"

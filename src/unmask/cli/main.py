@@ -51,9 +51,11 @@ def options(
 
 def run() -> None:
     """Entry point: no traceback reaches a user, unless UNMASK_DEBUG is set."""
+    # Errors of threads reach us through what the threads were asked for; that killed workers are gone is no news.
+    threading.excepthook = lambda _: None
     sys.path.append(
         os.getcwd()
-    )  # so that --generator module:Class finds a file beside the data; last, so that it hides nothing
+    )  # --generator module:Class finds a file beside the data; last, so that it hides nothing
     try:
         code = app(prog_name="unmask", standalone_mode=False)
         if code == TYPER_INTERRUPTED:

@@ -10,8 +10,19 @@ lists the refusals. A generator must accept some table: all columns mixed, or nu
 from unmask.testing._contract import Checked, ContractError, Refusal
 from unmask.testing._tables import CASES, STYLES, plain
 from unmask.testing.attacks import SPOILT, check_attack
+from unmask.testing.epsilon import ClaimRefutedError, assert_not_refuted
 from unmask.testing.generators import check_generator
 
 __all__ = [
-    "CASES", "SPOILT", "STYLES", "Checked", "ContractError", "Refusal", "check_attack", "check_generator", "plain",
+    "CASES",
+    "SPOILT",
+    "STYLES",
+    "Checked",
+    "ClaimRefutedError",
+    "ContractError",
+    "Refusal",
+    "assert_not_refuted",
+    "check_attack",
+    "check_generator",
+    "plain",
 ]  # fmt: skip

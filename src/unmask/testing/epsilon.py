@@ -1,6 +1,6 @@
 """A differential-privacy claim as a test of one's own software.
 
-from unmask.testing_epsilon import assert_not_refuted
+from unmask.testing import assert_not_refuted
 
 def test_my_generator_keeps_its_claim():
     assert_not_refuted(MyGenerator(epsilon=1), runs=500)
