@@ -172,6 +172,18 @@ def test_unlisted_synthetic_values_are_a_note_and_other_columns_an_error(release
         audit(release.real, frame.assign(extra=1), holdout=release.holdout)
 
 
+def test_numeric_secrets_and_a_time_budget(rng):
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 400), "age": rng.integers(20, 60, 400)})
+    frame["pay"] = 100 * frame["age"] + rng.normal(size=400)
+    parts = frame[:150], frame[150:250], frame[250:]
+    result = audit(parts[0], parts[1], holdout=parts[2], secrets=["pay"], keys=["sex", "age"], attacks=50)
+    rows = {row[1]: row for row in grid(result, "continuous cap").rows}
+    assert rows["the release"][2] < rows["nothing: the mean"][2]
+    assert "inferring pay" in result.records.columns
+    short = audit(parts[0], parts[1], holdout=parts[2], attacks=50, time_budget=0)
+    assert {item.name for item in short.not_tested} >= {"similarity", "controls and instrument check"}
+
+
 def test_seed_and_workers(release):
     one = audit(release.real, release.synthetic, holdout=release.holdout, attacks=100, seed=3)
     two = audit(release.real, release.synthetic, holdout=release.holdout, attacks=100, seed=3, workers=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,14 +21,14 @@ from unmask.audits.result import Cell, Finding, NotTested, Records, Result, Seve
 
 Progress = Callable[[int, int], None]
 
-SECTIONS = (
-    copies_section,
-    membership_section,
-    legal_section,
-    matching_section,
-    similarity_section,
-    controls_section,
-)
+SECTIONS = {
+    "copies": copies_section,
+    "membership": membership_section,
+    "singling out, linking, inferring": legal_section,
+    "controls and instrument check": controls_section,
+    "matching and maximum knowledge": matching_section,
+    "similarity": similarity_section,
+}
 
 
 def audit(
@@ -42,30 +43,40 @@ def audit(
     confidence: float = 0.95,
     seed: int = 0,
     workers: int = 1,
+    time_budget: float | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Result:
     """Audit a release. `synthetic` is one table or a list of tables (M sets of one release).
 
     Tables are paths, frames (pandas, polars, pyarrow) or Tables. Without a holdout the audit measures, but cannot say how
-    much of it the release adds to what the population teaches anyway.
+    much of it the release adds to what the population teaches anyway. After `time_budget` seconds no further part is begun;
+    what was left out is listed as not tested.
     """
     plan = ReleasePlan(tuple(secrets), tuple(keys), attacks, confidence, seed=seed)
     release = read_release(real, synthetic, holdout, schema, secrets=plan.secrets, keys=plan.keys)
-    return run(release, plan, workers=workers, progress=progress)
+    return run(release, plan, workers=workers, time_budget=time_budget, progress=progress)
 
 
 def run(
-    release: Release, plan: ReleasePlan, *, workers: int = 1, progress: Progress = lambda done, total: None
+    release: Release,
+    plan: ReleasePlan,
+    *,
+    workers: int = 1,
+    time_budget: float | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> Result:
-    """Carry out the audit part by part."""
-    parts = []
-    for place, section in enumerate(SECTIONS):
+    """Carry out the audit part by part, the most telling first."""
+    parts, skipped, start = [], [], time.monotonic()
+    for place, (name, section) in enumerate(SECTIONS.items()):
         progress(place, len(SECTIONS))
+        if time_budget is not None and time.monotonic() - start > time_budget:
+            skipped.append(NotTested(name, "the time budget was used up", "raise --time-budget, or leave it out"))
+            continue
         parts.append(section(release, plan, workers))
     progress(len(SECTIONS), len(SECTIONS))
-    explained = max(part.explained for part in parts)
+    explained = max((part.explained for part in parts), default=0.0)
     if explained == 0:
-        parts += [part.naming for part in parts if part.naming is not None]
+        parts = [each for part in parts for each in (part, part.naming) if each is not None]
     findings = [_less_explained(finding, explained) for part in parts for finding in part.findings]
     return Result(
         audit="release",
@@ -76,7 +87,9 @@ def run(
         grids=tuple(grid for part in parts for grid in part.grids),
         series=tuple(series for part in parts for series in part.series),
         notes=release.notes + tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-        not_tested=_without_holdout(release) + tuple(item for part in parts for item in part.not_tested),
+        not_tested=_without_holdout(release)
+        + tuple(skipped)
+        + tuple(item for part in parts for item in part.not_tested),
         records=_records(release, parts),
     )
 
@@ -106,11 +119,15 @@ def _records(release: Release, parts: list[Section]) -> Records:
     everything = [*persons, *columns]
     order = np.arange(len(release.real))
     for _, values in reversed(columns):  # the first column decides, the next ones break its ties
-        order = order[np.argsort(-np.asarray(values, dtype=np.float64)[order], kind="stable")]
+        decisive = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=-1.0)
+        order = order[np.argsort(-decisive[order], kind="stable")]
     lists = [values[order].tolist() for _, values in everything]
     rows = tuple((int(row), *(_cell(values[place]) for values in lists)) for place, row in enumerate(order))
     return Records(("row", *(name for name, _ in everything)), rows)
 
 
 def _cell(value: Any) -> Cell:
-    return round(value, 6) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return None if np.isnan(value) else int(value) if value.is_integer() else round(value, 6)
+    cell: Cell = value
+    return cell

@@ -11,6 +11,7 @@ from unmask.audits.release_tables import Release
 from unmask.audits.result import Cell, Grid, Series
 from unmask.metrics.attribute_scenario import attribute_scenario
 from unmask.metrics.cap import cap
+from unmask.metrics.cap_continuous import cap_continuous
 from unmask.metrics.similarity import Comparison, Distance, Similarity
 from unmask.simulation.task import stream
 from unmask.stats import (
@@ -18,23 +19,27 @@ from unmask.stats import (
 )
 from unmask.tables.matching import By
 
+MOST_ROWS = 20_000  # searches of everybody against everybody stop being quick beyond
+
 
 def matching_section(release: Release, plan: ReleasePlan, workers: int) -> Section:
     """CAP of each secret from the keys, and what many sets tell an attacker who knows the rest of the table."""
     keys = [key for key in release.schema.keys if key not in secrets_of(release)]
     rows: list[tuple[Cell, ...]] = []
     known: list[tuple[Cell, ...]] = []
+    numbers: list[tuple[Cell, ...]] = []
     if release.schema.secrets and keys:
         for secret in release.schema.secrets:
             found = cap(
                 release.real, release.synthetic, keys=keys, secrets=[secret], holdout=release.holdout, by=By.CODES,
-                confidence=plan.confidence, workers=workers, generalised=len(release.real) <= 20_000,
+                confidence=plan.confidence, workers=workers, generalised=len(release.real) <= MOST_ROWS,
             )  # fmt: skip
             for measure in found.measures:
                 if measure.real is not None:
                     rows.append((secret, measure.name, *(_value(e) for e in (measure.real, measure.original, measure.holdout)),
                                  round(found.mode.value, 4), *_interval(measure.excess)))  # fmt: skip
             known += _scenario_rows(release, plan, secret, workers)
+            numbers += _continuous_rows(release, plan, secret, keys, workers)
     grids = []
     if rows:
         heads = (
@@ -66,11 +71,39 @@ def matching_section(release: Release, plan: ReleasePlan, workers: int) -> Secti
                 detail=True,
             )
         )
+    if numbers:
+        told = ("secret", "attack on", "MAE", "MAPE", "R2", "closer than holdout")
+        grids.append(
+            Grid("continuous cap", "Numeric secrets predicted from the keys", told, tuple(numbers), detail=True)
+        )
     return Section(grids=tuple(grids))
 
 
+def _continuous_rows(
+    release: Release, plan: ReleasePlan, secret: str, keys: list[str], workers: int
+) -> list[tuple[Cell, ...]]:
+    """A numeric secret as the distance-weighted mean of its values around the keys, beside the bounds of that attack."""
+    if not release.schema.column(secret).is_numeric or len(release.real) > MOST_ROWS:
+        return []
+    found = cap_continuous(
+        release.real, release.synthetic, keys=keys, secret=secret, holdout=release.holdout, confidence=plan.confidence,
+        workers=workers,
+    )  # fmt: skip
+    sides = [
+        ("the release", found.synthetic.mean),
+        ("the real table itself", found.original.mean),
+        ("nothing: the mean", found.mean_predictor),
+        *([("the release, holdout people", found.holdout.mean)] if found.holdout else []),
+    ]
+    closer = _value(found.closer)
+    return [
+        (secret, side, *(round(float(value), 4) for value in (errors.mae, errors.mape, errors.r2)), closer)
+        for side, errors in sides
+    ]
+
+
 def _scenario_rows(release: Release, plan: ReleasePlan, secret: str, workers: int) -> list[tuple[Cell, ...]]:
-    if len(release.real) > 20_000:
+    if len(release.real) > MOST_ROWS:
         return []
     found = attribute_scenario(
         release.real, release.sets, attribute=secret, holdout=release.holdout, confidence=plan.confidence, workers=workers,

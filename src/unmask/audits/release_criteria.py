@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy.special import ndtri
 
 from unmask.audits.judge import Policy, figure
@@ -19,7 +20,7 @@ from unmask.audits.release_plan import (
 from unmask.audits.release_tables import Release
 from unmask.audits.result import Cell, Finding, Grid, Severity
 from unmask.metrics.inference import inferences
-from unmask.metrics.legal import Criterion
+from unmask.metrics.legal import Criterion, groups
 from unmask.metrics.linkability import linkability
 from unmask.metrics.singling_out import Mode, singling_out
 from unmask.simulation.task import stream
@@ -27,6 +28,7 @@ from unmask.stats import (
     Estimate,
 )
 from unmask.stats.intervals import difference_limits
+from unmask.tables.schema import Origin
 
 _PURPOSE = {
     "singling out": "tries to describe a real person so that only that person fits",
@@ -57,7 +59,42 @@ def legal_section(release: Release, plan: ReleasePlan, workers: int) -> Section:
     heads = ("criterion", "attack", "baseline", "control", "gain", "low", "high", "risk", "p")
     grid = Grid("criteria", "Singling out, linking, inferring (shares of attempts that succeed)", heads, rows)
     notes = tuple(f"{name}: {note}" for _, name, criterion in found for note in criterion.notes)
-    return Section(findings, (grid,), notes=notes)
+    columns = tuple((name, _per_record(release, criterion)) for _, name, criterion in found)
+    return Section(findings, (grid, *_by_group(release, plan, found)), notes=notes, columns=columns)
+
+
+def _per_record(release: Release, criterion: Criterion) -> np.ndarray:
+    """For records.csv: 1 where the attack on a row succeeded, 0 where it failed, NaN where the row was not attacked."""
+    hit = np.full(len(release.real), np.nan)
+    hit[criterion.rows] = criterion.successes
+    return hit
+
+
+def _by_group(release: Release, plan: ReleasePlan, found: list[tuple[str, str, Criterion]]) -> tuple[Grid, ...]:
+    """Each criterion by value of each categorical key; small groups and values that are not public are not shown."""
+    if release.schema.origin is not Origin.PUBLIC:
+        return ()
+    rows: list[tuple[Cell, ...]] = []
+    for key in release.schema.keys:
+        if release.schema.column(key).is_numeric:
+            continue
+        for _, name, criterion in found:
+            for group in groups(
+                criterion, release.real, column=key, holdout=release.holdout, confidence=plan.confidence
+            ):
+                if not group.small and group.difference is not None:
+                    gap = group.difference
+                    figures = (
+                        group.attack.value,
+                        group.control.value if group.control else np.nan,
+                        gap.value,
+                        gap.low,
+                        gap.high,
+                    )
+                    rows.append((name, key, group.value, *(round(float(value), 4) for value in figures)))
+    heads = ("criterion", "column", "value", "attack", "control", "gain", "low", "high")
+    title = "Singling out, linking, inferring by group (small groups are left out; intervals are for one group each)"
+    return (Grid("criteria by group", title, heads, tuple(rows), detail=True),) if rows else ()
 
 
 def _criterion_row(name: str, criterion: Criterion) -> tuple[Cell, ...]:

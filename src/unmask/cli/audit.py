@@ -23,8 +23,9 @@ from unmask.cli.options import (
     Workers,
     deliver,
     finish,
+    seconds_of,
     watch,
-)
+)  # fmt: skip
 
 Repeated = list[str] | None
 
@@ -48,6 +49,10 @@ def run(
     ] = None,
     attempts: Annotated[int, typer.Option(min=10, help="Attempts per legal criterion.")] = 1000,
     confidence: Annotated[float, typer.Option(min=0.5, max=0.9999, help="Of every interval.")] = 0.95,
+    time_budget: Annotated[
+        str | None,
+        typer.Option(help="Begin no further part after this long, such as 90s, 10m or 1h.", show_default="no limit"),
+    ] = None,
     schema: SchemaFile = None,
     seed: Seed = 0,
     workers: Workers = ALL_CORES,
@@ -61,7 +66,8 @@ def run(
     with watch("Auditing", quiet=quiet or as_json) as progress:
         result = audit(
             real, list(synthetic), holdout=holdout, schema=schema, secrets=tuple(secret or ()), keys=tuple(key or ()),
-            attacks=attempts, confidence=confidence, seed=seed, workers=workers, progress=progress,
+            attacks=attempts, confidence=confidence, seed=seed, workers=workers,
+            time_budget=seconds_of(time_budget), progress=progress,
         )  # fmt: skip
     deliver(result, out=out, as_json=as_json, quiet=quiet, workers=workers)
     finish(result, fail_on)

@@ -119,3 +119,14 @@ def watch(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def seconds_of(text: str | None) -> float | None:
+    """Seconds from a text such as 90s, 10m or 1h; a bare number is seconds."""
+    if text is None:
+        return None
+    number, unit = (text[:-1], text[-1]) if text[-1:] in "smh" and text else (text, "s")
+    try:
+        return float(number) * {"s": 1, "m": 60, "h": 3600}[unit]
+    except ValueError:
+        raise typer.BadParameter(f"'{text}' is no duration; write 90s, 10m or 1h") from None
