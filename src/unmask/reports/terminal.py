@@ -75,7 +75,6 @@ def _finding(finding: Finding) -> RenderableType:
         lines.append(f"Control: {in_words(finding.control)}")
     if finding.baseline:
         lines.append(f"By guessing: {in_words(finding.baseline)}")
-    lines.append(finding.advice)
     return text.append("\n    ".join(readable(line) for line in lines), style="default")
 
 
