@@ -128,7 +128,10 @@ def test_an_interrupt_is_exit_3_and_the_command_continues(real, tmp_path, worker
         "--quiet",
     )
     sizes = ("--shadows", 3000, "--tests", 3000, "--out", tmp_path / "run", "--workers", workers)
-    process = subprocess.Popen([str(UNMASK), *map(str, (*plan, *sizes))], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [str(UNMASK), *map(str, (*plan, *sizes))], stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell may have us ignore it in the background
+    )  # fmt: skip
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and len(list((tmp_path / "run" / "draws").glob("*.npz"))) < 5:
         time.sleep(0.05)
