@@ -30,6 +30,8 @@ from unmask.stats import (
 from unmask.stats.intervals import difference_limits
 from unmask.tables.schema import Origin
 
+MOST_GROUPS = 100  # keeps the report small
+
 _PURPOSE = {
     "singling out": "tries to describe a real person so that only that person fits",
     "linking": "holds two halves of a person's record and tries to bring them together",
@@ -93,8 +95,11 @@ def _by_group(release: Release, plan: ReleasePlan, found: list[tuple[str, str, C
                     )
                     rows.append((name, key, group.value, *(round(float(value), 4) for value in figures)))
     heads = ("criterion", "column", "value", "attack", "control", "gain", "low", "high")
+    rows.sort(key=lambda row: -float(row[-2] or 0))  # the groups about which most was shown
     title = "Singling out, linking, inferring by group (small groups are left out; intervals are for one group each)"
-    return (Grid("criteria by group", title, heads, tuple(rows), detail=True),) if rows else ()
+    if len(rows) > MOST_GROUPS:
+        title = f"{title}: the first {MOST_GROUPS} of {len(rows):,}"
+    return (Grid("criteria by group", title, heads, tuple(rows[:MOST_GROUPS]), detail=True),) if rows else ()
 
 
 def _criterion_row(name: str, criterion: Criterion) -> tuple[Cell, ...]:
