@@ -6,8 +6,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import settings
 
 from unmask.tables.table import Table
+
+# The same examples in every run, so that a red run means a changed program; explore with --hypothesis-profile=explore.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None, max_examples=500)
+settings.load_profile("repeatable")
 
 DATA = Path(os.environ.get("UNMASK_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

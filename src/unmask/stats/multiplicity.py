@@ -49,7 +49,7 @@ def benjamini_hochberg(p_values: ArrayLike, *, rate: float = 0.1) -> Listing:
     check_share("rate", rate)
     p = as_probabilities("p_values", p_values)
     order = np.argsort(p, kind="stable")
-    scaled = p[order] * p.size / np.arange(1, p.size + 1)
+    scaled = p[order] * (p.size / np.arange(1, p.size + 1))  # factors of at least 1, so no rounding below p
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(1.0, np.minimum.accumulate(scaled[::-1])[::-1])
     return Listing(adjusted <= rate + ROUNDING, adjusted)
