@@ -28,7 +28,7 @@ def write(path, content):
         ("a.csv", '"age","name"\r\n"1","x"\r\n"2","y"\r\n'),
         ("a.csv", "age,name\n1,x\n\n2,y\n\n"),
         ("a.csv", "age,name\n1,x\n2,y"),
-        ("a.csv.gz", gzip.compress(b"age,name\n1,x\n2,y\n")),
+        ("a.csv.gz", gzip.compress(b"age,name\n1,x\n2,y\n", mtime=0)),
         ("a.csv", "age,name\n1,x\n2,y\n".encode("utf-16")),
     ],
 )
