@@ -308,7 +308,7 @@ def _notes(audited: Audited, bound: Bound, fixed: list[Fixed], support: list[Sup
         sides = [sum(coin is side for coin, _ in game.failed) for side in (True, False)]
         notes.append(
             f"{len(game.failed)} runs failed ({sides[0]} with the target, {sides[1]} without) and count as abstained. "
-            f"The first reason: {game.failed[0][1]}"
+            f"The first was a {game.failed[0][1].partition(':')[0]}; the messages are in draws/."
         )
     return notes
 
