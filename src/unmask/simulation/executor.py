@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -58,7 +60,7 @@ def _run_parallel(
     line, finished = list(reversed(waiting)), 0
     while line:
         executor = get_reusable_executor(
-            workers, timeout=20, initializer=_start_worker, initargs=job, env=ONE_THREAD, reuse=False
+            workers, timeout=20, initializer=_start_worker, initargs=(os.getpid(), *job), env=ONE_THREAD, reuse=False
         )
         running: dict[Any, Task] = {}
         try:
@@ -87,10 +89,18 @@ def _run_parallel(
 _JOB: tuple[Work, Any] | None = None  # in a worker: set once, when it starts
 
 
-def _start_worker(work: Work, setting: Any) -> None:
+def _start_worker(parent: int, work: Work, setting: Any) -> None:
     global _JOB
     _JOB = (work, setting)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+
+
+def _leave_with(parent: int) -> None:
+    """End this worker when its parent is gone: killed or interrupted, it may have had no time to say so."""
+    while os.getppid() == parent:
+        time.sleep(0.2)
+    os._exit(1)
 
 
 def _work(task: Task) -> Arrays | Failed:
