@@ -15,6 +15,7 @@ class Part(StrEnum):
     SHADOW = "shadow"
     TEST = "test"
     RAW = "raw"  # the real table itself, published: what there is to lose
+    RUN = "run"  # of the coin game: about everybody at once
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Attacks on everybody at once: features of all units against one synthetic table, and the scorer that learns from runs."""

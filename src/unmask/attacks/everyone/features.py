@@ -1,0 +1,143 @@
+"""What one synthetic table says about every unit: a row of numbers each, in the same order in every run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from unmask.attacks.everyone.prediction_errors import prediction_errors
+from unmask.attacks.everyone.subset_counts import Subset, choose_subsets, count_keys, keys
+from unmask.attacks.everyone.white_box import LIKELIHOOD, MEASURED, white_box
+from unmask.tables.distance import nearest
+from unmask.tables.metric import HAMMING, Gower, Hamming
+from unmask.tables.table import Table
+from unmask.tables.units import Units
+from unmask.threats.view import FittedModel
+
+NEIGHBOURS = (1, 5, 20)
+METRICS = {"hamming": HAMMING, "gower": Gower()}
+
+
+class Family(StrEnum):
+    """How the numbers of a feature scatter: the scorer borrows variances within a family."""
+
+    COUNT = "count"  # variance grows with the mean
+    VALUE = "value"
+
+
+@dataclass(frozen=True)
+class FeaturePlan:
+    """Which features are computed. They decide what the audit can see, so they belong to the plan."""
+
+    distances: bool = True  # k-nearest distances; they alone cost units x synthetic rows
+    white_box: bool = False  # likelihood and noisy measurements of the fitted model
+    prediction_errors: bool = False  # how well each column is predicted from the others; costs a model fit per column
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The features of these units, with all that is the same in every run computed once.
+
+    Units of several rows add up counts and take the nearest distance. References are all candidates but the unit itself,
+    whatever their coins: a reference that depends on coins would leak the answer.
+    """
+
+    plan: FeaturePlan
+    candidates: Table
+    units: Units
+    subsets: tuple[Subset, ...]
+
+    @classmethod
+    def of(cls, plan: FeaturePlan, candidates: Table, units: Units, rng: np.random.Generator) -> Features:
+        return cls(plan, candidates, units, choose_subsets(candidates, rng))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Counts first, then values."""
+        counts = tuple("count:" + "+".join(self.candidates.schema.names[p] for p in each) for each in self.subsets)
+        return (*counts, *self._value_names)
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        return (Family.COUNT,) * len(self.subsets) + (Family.VALUE,) * len(self._value_names)
+
+    @property
+    def _value_names(self) -> tuple[str, ...]:
+        names = [f"ratio:{len(self.subsets[start])}" for start in self._starts]
+        if self.plan.distances:
+            names += [f"{metric}:{k}" for metric in METRICS for k in NEIGHBOURS]
+        if self.plan.white_box:
+            names += [LIKELIHOOD, MEASURED]
+        if self.plan.prediction_errors:
+            names += [f"error:{name}" for name in self.candidates.schema.names]
+        return tuple(names)
+
+    def compute(self, synthetic: Table, model: FittedModel | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Counts (units x sets, uint16 if they fit) and values (units x others, float32), in the order of `names`."""
+        found = count_keys(self._keys, keys(synthetic, self.subsets))
+        values = [self._summed(np.add.reduceat(found * self._weights, self._starts, axis=1) / max(len(synthetic), 1))]
+        if self.plan.distances:
+            values += [self._least(_kth_distances(self.candidates, synthetic, metric)) for metric in METRICS.values()]
+        if self.plan.white_box:
+            values.append(self._summed(white_box(model, self.candidates)))
+        if self.plan.prediction_errors:
+            values.append(self._summed(prediction_errors(synthetic, self.candidates)))
+        counts = self._summed(found)
+        small = np.uint16 if counts.max(initial=0) < 2**16 else np.uint32
+        return counts.astype(small), np.concatenate(values, axis=1).astype(np.float32)
+
+    @cached_property
+    def _keys(self) -> np.ndarray:
+        return keys(self.candidates, self.subsets)
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        """Where each size of sets begins; sets come in order of size."""
+        sizes = [len(subset) for subset in self.subsets]
+        return np.array([place for place, size in enumerate(sizes) if place == 0 or size != sizes[place - 1]])
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        """One over the number of other candidates in each row's cell (one imaginary one added): rare cells tell most."""
+        alike = count_keys(self._keys, self._keys).astype(np.int64) - 1
+        if not self._one_row_each:
+            alike -= _alike_in_unit(self._keys, self.units.of_row)
+        return (len(self.candidates) / (alike + 1.0)).astype(np.float32)
+
+    @cached_property
+    def _one_row_each(self) -> bool:
+        return self.units.count == len(self.candidates)
+
+    def _summed(self, rows: np.ndarray) -> np.ndarray:
+        """From rows to units, adding up."""
+        if self._one_row_each:
+            return rows
+        total = np.zeros((self.units.count, rows.shape[1]), dtype=rows.dtype)
+        np.add.at(total, self.units.of_row, rows)
+        return total
+
+    def _least(self, rows: np.ndarray) -> np.ndarray:
+        """From rows to units, taking the least."""
+        if self._one_row_each:
+            return rows
+        least = np.full((self.units.count, rows.shape[1]), np.inf, dtype=rows.dtype)
+        np.minimum.at(least, self.units.of_row, rows)
+        return least
+
+
+def _kth_distances(candidates: Table, synthetic: Table, metric: Hamming | Gower) -> np.ndarray:
+    """Distances to the k-th nearest synthetic row; to the last one where there are fewer than k."""
+    wanted = [min(k, len(synthetic)) for k in NEIGHBOURS]
+    return nearest(candidates, synthetic, k=max(wanted), metric=metric).distances[:, [k - 1 for k in wanted]]
+
+
+def _alike_in_unit(row_keys: np.ndarray, of_row: np.ndarray) -> np.ndarray:
+    """How many other rows of the same unit share each row's key (rows x sets)."""
+    alike = np.empty(row_keys.T.shape, dtype=np.int64)
+    for subset, found in enumerate(row_keys):
+        _, place, count = np.unique(np.stack([of_row.astype(np.uint64), found]), axis=1, return_inverse=True, return_counts=True)
+        alike[:, subset] = count[place.ravel()] - 1
+    return alike

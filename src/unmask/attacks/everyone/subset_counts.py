@@ -1,0 +1,100 @@
+"""How many synthetic rows agree with each person on each of many sets of columns, by hashing.
+
+Cost per set: one pass over the synthetic rows and one over the people, not people x rows.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numba import njit
+
+from unmask.generators._counts import mutual_information
+from unmask.tables.table import Table
+
+# How many sets of each size. All pairs of up to 16 columns; beyond, half of them by mutual information, half at random.
+SETS = ((1, 60), (2, 120), (3, 40), (4, 40), (6, 10))
+
+Subset = tuple[int, ...]
+
+
+def choose_subsets(candidates: Table, rng: np.random.Generator) -> tuple[Subset, ...]:
+    """Sets of columns to ask about, the same for everybody and every run; the last one holds all columns."""
+    width = len(candidates.schema.columns)
+    chosen: list[Subset] = []
+    for size, count in SETS:
+        if size < width:
+            chosen += _of_size(candidates, size, count, rng)
+    return (*chosen, tuple(range(width)))
+
+
+def _of_size(candidates: Table, size: int, count: int, rng: np.random.Generator) -> list[Subset]:
+    width = len(candidates.schema.columns)
+    if comb(width, size) <= count:
+        return list(combinations(range(width), size))
+    found: dict[Subset, None] = dict.fromkeys(_associated(candidates, count // 2) if size == 2 else ())
+    while len(found) < count:
+        found[tuple(sorted(rng.choice(width, size, replace=False).tolist()))] = None
+    return sorted(found)
+
+
+def _associated(candidates: Table, count: int) -> list[Subset]:
+    """The pairs of columns that tell most about each other: what any good model must keep."""
+    information = mutual_information(candidates.codes, candidates.schema.sizes)
+    first, second = np.triu_indices(len(information), 1)
+    best = np.argsort(-information[first, second], kind="stable")[:count]
+    return [(int(first[place]), int(second[place])) for place in best]
+
+
+def keys(table: Table, subsets: tuple[Subset, ...]) -> np.ndarray:
+    """A 64-bit key of each row on each set of columns (sets x rows): equal rows, equal keys.
+
+    Different rows share a key with a chance of about 2^-64, which no audit will see.
+    """
+    starts = np.cumsum([0, *(len(subset) for subset in subsets)])
+    columns = np.array([position for subset in subsets for position in subset], dtype=np.int64)
+    found = np.zeros((len(subsets), len(table)), dtype=np.uint64)
+    _fill_keys(np.ascontiguousarray(table.codes.T), starts, columns, found)
+    return found
+
+
+def count_keys(asked: np.ndarray, published: np.ndarray) -> np.ndarray:
+    """How often each asked key is published (asked rows x sets, uint32)."""
+    counts = np.zeros((asked.shape[1], asked.shape[0]), dtype=np.uint32)
+    slots = 1 << int(2 * published.shape[1]).bit_length()
+    _count(asked, published, np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint32), counts)
+    return counts
+
+
+@njit(nogil=True, cache=True)
+def _fill_keys(codes, starts, columns, found):
+    for subset in range(found.shape[0]):
+        keys = found[subset]
+        for place in range(starts[subset], starts[subset + 1]):
+            column, salt = codes[columns[place]], np.uint64(columns[place] + 1)
+            for row in range(keys.size):
+                # An odd multiplier and a shift after each column: every bit of every code reaches every bit of the key.
+                key = (keys[row] ^ (np.uint64(column[row]) + (salt << np.uint64(20)))) * np.uint64(0x9E3779B97F4A7C15)
+                keys[row] = key ^ (key >> np.uint64(29))
+
+
+@njit(nogil=True, cache=True)
+def _count(asked, published, slot_keys, slot_counts, counts):
+    last = np.uint64(slot_keys.size - 1)
+    for subset in range(asked.shape[0]):
+        slot_counts[:] = 0
+        for row in range(published.shape[1]):
+            key = published[subset, row]
+            slot = (key >> np.uint64(17)) & last
+            while slot_counts[slot] > 0 and slot_keys[slot] != key:
+                slot = (slot + np.uint64(1)) & last
+            slot_keys[slot] = key
+            slot_counts[slot] += np.uint32(1)
+        for row in range(asked.shape[1]):
+            key = asked[subset, row]
+            slot = (key >> np.uint64(17)) & last
+            while slot_counts[slot] > 0 and slot_keys[slot] != key:
+                slot = (slot + np.uint64(1)) & last
+            counts[row, subset] = slot_counts[slot]

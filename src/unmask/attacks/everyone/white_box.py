@@ -1,0 +1,42 @@
+"""What a fitted model itself says about every row, for an attacker who holds the model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unmask.generators._generator import Measurement
+from unmask.tables.table import Table
+from unmask.threats.view import FittedModel
+
+LIKELIHOOD, MEASURED = "likelihood", "measured"
+GAUSSIAN, LAPLACE = "gaussian", "laplace"
+
+
+def white_box(model: FittedModel | None, rows: Table) -> np.ndarray:
+    """Rows x 2: the log-likelihood, and the evidence of the noisy measurements; 0 where a model does not offer one."""
+    found = np.zeros((len(rows), 2))
+    if model is None:
+        return found
+    if model.log_likelihood is not None:
+        logs = np.asarray(model.log_likelihood(rows), dtype=np.float64)
+        possible = logs[np.isfinite(logs)]
+        # What the model holds impossible is a little less likely than the least likely other row.
+        found[:, 0] = np.where(np.isfinite(logs), logs, possible.min(initial=0.0) - 1.0)
+    for measured in model.measurements:
+        found[:, 1] += _evidence(measured, rows)
+    return found
+
+
+def _evidence(measured: Measurement, rows: Table) -> np.ndarray:
+    """How far the noisy count of each row's cell lies above what half of the others would give, by its variance.
+
+    That is the log-likelihood ratio of "one more in this cell", up to a factor, if counts are nearly normal: the others
+    in the cell are in with one half each.
+    """
+    codes = [rows.codes[:, position].astype(np.int64) for position in measured.columns]
+    if measured.cells:
+        codes = [cells[code] for cells, code in zip(measured.cells, codes, strict=True)]
+    cell = np.ravel_multi_index(tuple(codes), measured.counts.shape, mode="clip")
+    others = np.bincount(cell, minlength=measured.counts.size)[cell] - 1
+    noise = {GAUSSIAN: measured.scale**2, LAPLACE: 2 * measured.scale**2}.get(measured.noise, 0.0)
+    return np.asarray((measured.counts.ravel()[cell] - others / 2) / (others / 4 + noise + 0.25))

@@ -1,0 +1,72 @@
+"""One run of the coin game: toss, fit, publish, and take down what the release says about everybody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unmask.attacks.everyone.features import Features
+from unmask.generators._generator import Generator, Model
+from unmask.simulation.draw import check_release
+from unmask.simulation.task import Part, Task, stream
+from unmask.tables.table import Table
+from unmask.threats.coins import CoinGame
+from unmask.threats.view import FittedModel
+
+
+@dataclass(frozen=True, eq=False)
+class CoinSetting:
+    """All that a worker needs for any run. Sent to each worker once."""
+
+    seed: int
+    game: CoinGame
+    features: Features
+    generator: Generator
+    synthetic_rows: int
+
+    @property
+    def candidates(self) -> Table:
+        return self.features.candidates
+
+
+def coin_tasks(runs: int) -> tuple[Task, ...]:
+    """One task per run; more runs leave the first ones as they are."""
+    return tuple(Task(Part.RUN, index) for index in range(runs))
+
+
+def members_of(seed: int, game: CoinGame, task: Task) -> np.ndarray:
+    """Who is in: known without fitting anything, so that training files can be written for others to fit."""
+    return game.deal(stream(seed, task.id, "coins"))
+
+
+def draw_coins(setting: CoinSetting, task: Task) -> dict[str, np.ndarray]:
+    """The arrays of one run: members, counts and values of every unit, and the release itself, for other questions."""
+    members = members_of(setting.seed, setting.game, task)
+    rng = stream(setting.seed, task.id, "release")
+    rows = setting.features.units.rows(members)
+    model = setting.generator.fit(setting.candidates.take(rng.permutation(rows)), rng)
+    synthetic = model.sample(setting.synthetic_rows, rng)
+    check_release(
+        synthetic, setting.candidates, setting.synthetic_rows, row_level=setting.generator.row_level
+    )
+    return take_down(setting.features, members, synthetic, fitted_model(model))
+
+
+def take_down(
+    features: Features, members: np.ndarray, synthetic: Table, model: FittedModel | None
+) -> dict[str, np.ndarray]:
+    """What is kept of one run."""
+    counts, values = features.compute(synthetic, model)
+    return {
+        "members": members,
+        "counts": counts,
+        "values": values,
+        "synthetic/codes": synthetic.codes,
+        "synthetic/numbers": synthetic.numbers,
+    }
+
+
+def fitted_model(model: Model) -> FittedModel:
+    """What a white-box attacker sees of a model."""
+    return FittedModel(getattr(model, "log_likelihood", None), tuple(getattr(model, "measurements", ())))
