@@ -68,15 +68,15 @@ class AttackPlan:
     def game(self) -> Game:
         """The game that this plan plays."""
         return Game(
-            goal=_choice(Goal, self.goal, "--goal"),
-            data=_choice(Data, self.knowledge, "--knowledge"),
-            box=_choice(Box, self.access, "--access"),
+            goal=choice(Goal, self.goal, "--goal"),
+            data=choice(Data, self.knowledge, "--knowledge"),
+            box=choice(Box, self.access, "--access"),
             rows=self.train_rows,
             synthetic_rows=self.synthetic_rows or self.train_rows,
             prior=self.prior,
-            placement=_choice(Placement, self.placement, "--placement"),
+            placement=choice(Placement, self.placement, "--placement"),
             secret=self.secret,
-            secret_values=_choice(SecretValues, self.secret_values, "--secret-values"),
+            secret_values=choice(SecretValues, self.secret_values, "--secret-values"),
             isolate_targets=self.isolate_targets,
         )
 
@@ -85,7 +85,8 @@ class AttackPlan:
         return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items() if name != "seed"}
 
 
-def _choice(kind: Any, text: str, option: str) -> Any:
+def choice(kind: Any, text: str, option: str) -> Any:
+    """One of the words of an enumeration; an error names the option and the words."""
     try:
         return kind(text)
     except ValueError:

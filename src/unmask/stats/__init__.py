@@ -3,11 +3,12 @@
 intervals, roc, auc          rates, differences, ROC and AUC
 thresholds, epsilon          lower bounds on epsilon, and how a threshold may be chosen
 curves, limits, zcdp         known privacy curves, what DP allows an attack, budget conversion
-evalues, multiplicity        evidence per person, lists with error control
+evalues, bets, multiplicity  evidence per person, lists with error control
 power                        what an audit of this size could have seen
 """
 
 from unmask.stats.auc import auc
+from unmask.stats.bets import epsilon_of_bets, largest_visible_of_bets, log_e_value_of_bets
 from unmask.stats.curves import (
     gaussian_delta,
     gaussian_epsilon,
@@ -133,6 +134,7 @@ __all__ = [
     "epsilon_from_rho",
     "epsilon_from_rho_simple",
     "epsilon_gaussian",
+    "epsilon_of_bets",
     "epsilon_one_run",
     "excess_risk",
     "gaussian_delta",
@@ -153,8 +155,10 @@ __all__ = [
     "largest_visible_gaussian",
     "largest_visible_hockey_stick",
     "largest_visible_listed",
+    "largest_visible_of_bets",
     "largest_visible_one_run",
     "log_e_value",
+    "log_e_value_of_bets",
     "mu_f_dp",
     "one_run_p_value",
     "power_anytime",
