@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask import generators as generator_list
+from unmask.audits.draws import DRAWS, open_draws
 from unmask.audits.epsilon_game import Game, attacks_for
 from unmask.audits.epsilon_outputs import Mechanism, Run, Setting, coin_of, play
 from unmask.audits.epsilon_pairs import Pair, PairPlan, parse_pair
@@ -28,7 +29,7 @@ from unmask.generators.copycat import Copycat
 from unmask.generators.oblivious import Oblivious
 from unmask.registry import settings_from
 from unmask.simulation.executor import Progress, no_progress, run_tasks
-from unmask.simulation.store import Failed, FileStore, MemoryStore, Store
+from unmask.simulation.store import Failed, MemoryStore, Store
 from unmask.simulation.task import Part, stream
 from unmask.tables.read import read_table
 from unmask.tables.table import Table
@@ -288,23 +289,10 @@ def _read_state(path: Path | None) -> dict[str, Any]:
 
 def _open_store(out: Path | None, plan: EpsilonPlan, pairs: Sequence[Pair], real: Table | None) -> Store:
     """The runs of this plan; a directory that holds runs of another plan is refused, and the field is named."""
-    if out is None:
-        return MemoryStore()
     identity = plan.to_plain() | {"seed": plan.seed, "tables": [_digest(pair) for pair in pairs]}
     for name in ("runs", "confidence", "stop_early", "controls"):
         identity.pop(name)  # these change no run
-    path = out / "draws" / "plan.json"
-    if path.exists():
-        known = json.loads(path.read_text())
-        for name, mine in identity.items():
-            if known.get(name) != mine:
-                raise RunError(
-                    f"{out}: this directory holds runs of another audit: {name} was {known.get(name)!r}, now it is {mine!r}.\n"
-                    "Choose another --out, or remove the directory."
-                )
-    else:
-        write_atomically(path, json.dumps(identity, indent=1))
-    return FileStore(out / "draws")
+    return open_draws(out / DRAWS if out else None, identity)
 
 
 def _digest(pair: Pair) -> str:

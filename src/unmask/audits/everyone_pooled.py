@@ -49,7 +49,9 @@ def judge_pooled(evidence: Evidence, *, confidence: float) -> Pooled:
     total = counts.sum(axis=1)
     curve = roc_curve(scores[members], scores[~members])
     points = tuple(
-        estimate(float(curve.tpr[np.searchsorted(curve.fpr, rate, side="right") - 1]), _tpr_without(inside, outside, rate))
+        estimate(
+            float(curve.tpr[np.searchsorted(curve.fpr, rate, side="right") - 1]), _tpr_without(inside, outside, rate)
+        )
         for rate in RATES
     )
     return Pooled(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,18 +11,18 @@ from unmask import attacks as attack_list
 from unmask import generators as generator_list
 from unmask.attacks._attack import Attack, FeatureSet, ReleaseAttack, ShadowAttack
 from unmask.attacks.record_linkage import RecordLinkage
+from unmask.audits.draws import DRAWS, open_draws
 from unmask.audits.mechanism_result import Played, Scored, build_result
 from unmask.audits.plan import AttackPlan
 from unmask.audits.result import NotTested, Result
-from unmask.errors import GeneratorError, RunError, UnmaskError
-from unmask.files import write_atomically
+from unmask.errors import GeneratorError, UnmaskError
 from unmask.generators._generator import Generator
 from unmask.generators.raw import Raw
 from unmask.registry import settings_from
 from unmask.simulation.draw import Setting, static_view
 from unmask.simulation.executor import Progress, no_progress, run_tasks
 from unmask.simulation.pools import Draws, gather, pool_of
-from unmask.simulation.store import FileStore, MemoryStore, Store
+from unmask.simulation.store import Store
 from unmask.simulation.task import Part, stream, tasks_for
 from unmask.tables.read import read_table
 from unmask.tables.table import Table
@@ -186,28 +185,10 @@ def _stand_ins(generator: Generator, ground: Ground, game: Game, plan: AttackPla
 
 def _open_store(out: Path | None, plan: AttackPlan, population: Table) -> Store:
     """The draws of this plan; a directory that holds draws of another plan is refused, and the field is named."""
-    if out is None:
-        return MemoryStore()
     identity = plan.to_plain() | {"seed": plan.seed, "population": population.digest()}
     for name in ("shadows", "tests", "confidence", "tolerance"):
         identity.pop(name)  # these do not change a draw
-    path = out / "draws" / "plan.json"
-    if path.exists():
-        try:
-            known = json.loads(path.read_text())
-        except (OSError, ValueError):
-            raise RunError(
-                f"{path}: damaged, so it cannot be told which run these draws belong to. Remove {out}."
-            ) from None
-        for name in identity:
-            if known.get(name) != identity[name]:
-                raise RunError(
-                    f"{out}: this directory holds draws of another run: {name} was {known.get(name)!r}, now it is "
-                    f"{identity[name]!r}.\nChoose another --out, or remove the directory."
-                )
-    else:
-        write_atomically(path, json.dumps(identity, indent=1))
-    return FileStore(out / "draws")
+    return open_draws(out / DRAWS if out else None, identity)
 
 
 def _check_draws(test: Draws) -> None:

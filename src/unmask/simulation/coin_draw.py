@@ -47,9 +47,7 @@ def draw_coins(setting: CoinSetting, task: Task) -> dict[str, np.ndarray]:
     rows = setting.features.units.rows(members)
     model = setting.generator.fit(setting.candidates.take(rng.permutation(rows)), rng)
     synthetic = model.sample(setting.synthetic_rows, rng)
-    check_release(
-        synthetic, setting.candidates, setting.synthetic_rows, row_level=setting.generator.row_level
-    )
+    check_release(synthetic, setting.candidates, setting.synthetic_rows, row_level=setting.generator.row_level)
     return take_down(setting.features, members, synthetic, fitted_model(model))
 
 

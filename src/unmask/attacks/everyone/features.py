@@ -100,12 +100,15 @@ class Features:
         return np.array([place for place, size in enumerate(sizes) if place == 0 or size != sizes[place - 1]])
 
     @cached_property
-    def _weights(self) -> np.ndarray:
-        """One over the number of other candidates in each row's cell (one imaginary one added): rare cells tell most."""
+    def others(self) -> np.ndarray:
+        """How many candidates outside the unit share each row's cell (rows x sets)."""
         alike = count_keys(self._keys, self._keys).astype(np.int64) - 1
-        if not self._one_row_each:
-            alike -= _alike_in_unit(self._keys, self.units.of_row)
-        return (len(self.candidates) / (alike + 1.0)).astype(np.float32)
+        return alike if self._one_row_each else alike - _alike_in_unit(self._keys, self.units.of_row)
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        """One over the others in the cell (one imaginary one added): rare cells tell most."""
+        return (len(self.candidates) / (self.others + 1.0)).astype(np.float32)
 
     @cached_property
     def _one_row_each(self) -> bool:
@@ -138,6 +141,8 @@ def _alike_in_unit(row_keys: np.ndarray, of_row: np.ndarray) -> np.ndarray:
     """How many other rows of the same unit share each row's key (rows x sets)."""
     alike = np.empty(row_keys.T.shape, dtype=np.int64)
     for subset, found in enumerate(row_keys):
-        _, place, count = np.unique(np.stack([of_row.astype(np.uint64), found]), axis=1, return_inverse=True, return_counts=True)
+        _, place, count = np.unique(
+            np.stack([of_row.astype(np.uint64), found]), axis=1, return_inverse=True, return_counts=True
+        )
         alike[:, subset] = count[place.ravel()] - 1
     return alike

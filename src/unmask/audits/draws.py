@@ -1,0 +1,40 @@
+"""The draws of a run directory: kept, continued, and never mixed with those of another plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from unmask.errors import RunError
+from unmask.files import write_atomically
+from unmask.simulation.store import FileStore, MemoryStore, Store
+
+DRAWS = "draws"
+
+
+def open_draws(directory: Path | None, identity: Mapping[str, Any], *, option: str = "--out") -> Store:
+    """A store for the draws that `identity` describes: all that changes a draw, as plain data.
+
+    Without a directory they live in memory. A directory that holds other draws is refused, and the field is named.
+    """
+    if directory is None:
+        return MemoryStore()
+    path = directory / "plan.json"
+    if not path.exists():
+        write_atomically(path, json.dumps(dict(identity), indent=1))
+        return FileStore(directory)
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise RunError(
+            f"{path}: damaged, so it cannot be told which run these draws belong to. Remove {directory}."
+        ) from None
+    for name, mine in identity.items():
+        if known.get(name) != mine:
+            raise RunError(
+                f"{directory}: this directory holds draws of another run: {name} was {known.get(name)!r}, now it is {mine!r}.\n"
+                f"Choose another {option}, or remove the directory."
+            )
+    return FileStore(directory)

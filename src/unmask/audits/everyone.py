@@ -1,0 +1,174 @@
+"""The audit of everyone: the risk of each person in the table, for the price of K fits.
+
+A fair coin for every unit and run says who is in; the generator is fitted, and each release is held against everybody at once. Later
+runs judge what earlier ones taught, so that nobody is listed by luck (`everyone_evidence`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unmask import generators as generator_list
+from unmask.attacks.everyone.boosted import BoostedScorer
+from unmask.attacks.everyone.features import Features
+from unmask.attacks.everyone.scorer import RatioScorer, Scorer
+from unmask.audits.coin_pool import CoinPool
+from unmask.audits.draws import DRAWS, open_draws
+from unmask.audits.everyone_evidence import Judged, judge, shuffled
+from unmask.audits.everyone_people import judge_people
+from unmask.audits.everyone_plan import AUTO, GROWING, EveryonePlan
+from unmask.audits.everyone_pooled import pooled_bound
+from unmask.audits.everyone_power import power_of
+from unmask.audits.everyone_result import Audited, build_result
+from unmask.audits.result import Result
+from unmask.generators._generator import Generator, claim_for
+from unmask.generators.claim import Claim
+from unmask.registry import settings_from
+from unmask.simulation.coin_draw import CoinSetting, coin_tasks, draw_coins
+from unmask.simulation.executor import Progress, no_progress, run_tasks
+from unmask.simulation.task import stream
+from unmask.stats import Bound
+from unmask.tables.read import read_table
+from unmask.tables.table import Table
+from unmask.tables.units import units
+from unmask.threats.coins import CoinGame, Coins, coins_for
+
+Say = Callable[[str], None]
+
+
+def silent(text: str) -> None:
+    """For callers who do not listen."""
+
+
+def everyone(
+    generator: str | Generator,
+    real: Any,
+    *,
+    schema: Any = None,
+    out: str | Path | None = None,
+    pool: str | Path | None = None,
+    workers: int = 1,
+    progress: Progress = no_progress,
+    **choices: Any,
+) -> Result:
+    """The risk of each person in a table that this generator is fitted to.
+
+    `choices` are the fields of `EveryonePlan`, such as runs, synthetic_rows, coins, access, rate, secrets, confirm, seed. Draws are
+    kept in `pool`, else in `out`, where other runs find them again; a larger number of runs keeps the old draws.
+    """
+    text = generator if isinstance(generator, str) else repr(generator)
+    plan = EveryonePlan(generator=text, **choices)
+    chosen = generator_of(plan) if isinstance(generator, str) else generator
+    table = read_table(real, schema)
+    return run(plan, chosen, table, pool=draws_in(pool, out), workers=workers, progress=progress)
+
+
+def generator_of(plan: EveryonePlan) -> Generator:
+    """The generator that a plan names, with its settings."""
+    if plan.settings:
+        return generator_list.get(plan.generator, **settings_from(list(plan.settings)))
+    return generator_list.parse(plan.generator)
+
+
+def draws_in(pool: str | Path | None, out: str | Path | None) -> Path | None:
+    """Where the draws live: in a pool of their own, else in the run directory, else in memory."""
+    return Path(pool) if pool else Path(out) / DRAWS if out else None
+
+
+def run(
+    plan: EveryonePlan,
+    generator: Generator,
+    real: Table,
+    *,
+    pool: Path | None = None,
+    workers: int = 1,
+    progress: Progress = no_progress,
+) -> Result:
+    """Carry out a plan."""
+    setting, rows, coins = set_up(plan, generator, real)
+    store = open_draws(pool, identity(plan, real), option="--pool or --out")
+    tasks = coin_tasks(plan.runs)
+    run_tasks(setting, tasks, store, work=draw_coins, workers=workers, progress=progress)
+    drawn = CoinPool.gather(setting, tasks, store)
+    return judge_pool(plan, drawn, real, rows, coins)
+
+
+def set_up(plan: EveryonePlan, generator: Generator, real: Table) -> tuple[CoinSetting, np.ndarray, Coins]:
+    """The game, the rows of the real table that take part, and the kind of coins."""
+    taken = _taken(plan, real)
+    candidates = real.take(taken)
+    unit = units(candidates)
+    claim = generator.claim
+    coins = coins_for(claim) if plan.coins == AUTO else Coins(plan.coins)
+    game = CoinGame.of(coins, unit.count, stream(plan.seed, "pairs"))
+    features = Features.of(plan.features, candidates, unit, stream(plan.seed, "features"))
+    wanted = plan.synthetic_rows or max(1, len(candidates) // 2)
+    return CoinSetting(plan.seed, game, features, generator, wanted), taken, coins
+
+
+def _taken(plan: EveryonePlan, real: Table) -> np.ndarray:
+    """Rows of the units that take part."""
+    unit = units(real)
+    if plan.subsample is None or plan.subsample >= unit.count:
+        return np.arange(len(real))
+    chosen = stream(plan.seed, "subsample").choice(unit.count, plan.subsample, replace=False)
+    return unit.rows(chosen)
+
+
+def identity(plan: EveryonePlan, real: Table) -> dict[str, Any]:
+    """All that changes a draw."""
+    fixed = {
+        name: value for name, value in plan.to_plain().items() if name not in (*GROWING, "secrets", "redraw_secrets")
+    }
+    return fixed | {"audit": "everyone", "seed": plan.seed, "real": real.digest()}
+
+
+def judge_pool(plan: EveryonePlan, pool: CoinPool, real: Table, rows: np.ndarray, coins: Coins) -> Result:
+    """Everything after the draws."""
+    setting = pool.setting
+    families, scorer = setting.features.families, scorer_of(plan)
+    judged = judge(pool.load, pool.members, families, scorer)
+    other = shuffled(pool.members, stream(plan.seed, "control"))
+    control = judge(pool.load, other, families, scorer)
+    coined = setting.game.judged
+    people = judge_people(judged, coined, rate=plan.rate, confidence=plan.confidence)
+    claim = claim_for(setting.generator.claim, real.schema)
+    audited = Audited(
+        plan=plan,
+        real=real,
+        rows=rows,
+        coins=coins,
+        claim=claim,
+        pool=pool,
+        judged=judged,
+        people=people,
+        control=judge_people(control, coined, rate=plan.rate, confidence=plan.confidence),
+        bound=pooled_bound(
+            judged, setting.game, coined, confidence=plan.confidence, delta=claim.delta if claim else 0.0
+        ),
+        claim_bound=_claim_bound(plan, claim, coins, judged, setting),
+        power=power_of(len(pool), int(coined.sum()), plan.rate),
+    )
+    return build_result(audited)
+
+
+def scorer_of(plan: EveryonePlan) -> Scorer:
+    return BoostedScorer() if plan.scorer == "boosted" else RatioScorer()
+
+
+def _claim_bound(
+    plan: EveryonePlan, claim: Claim | None, coins: Coins, judged: Judged, setting: CoinSetting
+) -> Bound | None:
+    """The bound that a claim is held against: from coins of its own kind, and units of one row if it is per row."""
+    if claim is None or coins is not coins_for(claim):
+        return None
+    about = setting.features.units.sizes == 1 if claim.unit == "row" else np.ones(setting.game.units, dtype=bool)
+    if about.sum() < 2:
+        return None
+    return pooled_bound(
+        judged, setting.game, about & setting.game.judged, confidence=plan.confidence, delta=claim.delta
+    )

@@ -1,0 +1,112 @@
+"""What makes the leaking people different, and in which groups they are. Nothing here points at a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from unmask.attacks.everyone.features import Features
+from unmask.audits.everyone_people import People
+from unmask.audits.result import Cell, Grid
+from unmask.audits.small_groups import hidden_places
+from unmask.metrics.legal import SMALLEST_GROUP, value_text
+from unmask.stats import auc, clopper_pearson
+from unmask.tables.distance import nearest
+from unmask.tables.metric import Gower
+from unmask.tables.schema import Origin, Schema
+
+NEAR = (1, 5)
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """Properties of every unit, from the candidates alone: the same whatever the coins."""
+
+    values: dict[str, np.ndarray]
+
+
+def marks_of(features: Features) -> Marks:
+    """How alone each unit is: distances, rare values, small cells. Of a person's rows the most telling one counts."""
+    others = features.others
+    sizes = np.array([len(subset) for subset in features.subsets])
+    of_row, count = features.units.of_row, features.units.count
+    found: dict[str, np.ndarray] = {}
+    near = nearest(features.candidates, features.candidates, k=min(max(NEAR), len(features.candidates) - 1),
+                   metric=Gower(), exclude_same_row=True).distances  # fmt: skip
+    for k in NEAR:
+        found[f"distance to the {_ordinal(k)} nearest other"] = _most(near[:, min(k, near.shape[1]) - 1], of_row, count)
+    found["people who share the rarest value"] = -_most(-others[:, sizes == 1].min(axis=1), of_row, count)
+    if (sizes == 2).any():
+        pairs = others[:, sizes == 2]
+        found["pairs of values shared with nobody"] = _most((pairs == 0).sum(axis=1), of_row, count)
+        found["people who share a typical pair of values"] = -_most(-np.median(pairs, axis=1), of_row, count)
+    missing = np.array([column.missing_code if column.missing else -1 for column in features.candidates.schema.columns])
+    found["missing values"] = _most((features.candidates.codes == missing).sum(axis=1), of_row, count)
+    if count < len(of_row):
+        found["rows of the person"] = features.units.sizes.astype(np.float64)
+    return Marks(found)
+
+
+def _ordinal(k: int) -> str:
+    return {1: "", 5: "5th "}.get(k, f"{k}th ").strip()
+
+
+def _most(rows: np.ndarray, of_row: np.ndarray, count: int) -> np.ndarray:
+    """From rows to units, taking the largest."""
+    most = np.full(count, -np.inf)
+    np.maximum.at(most, of_row, rows.astype(np.float64))
+    return most
+
+
+def marks_grid(marks: Marks, people: People) -> Grid | None:
+    """Medians among the listed and among the others; None where either are too few to be told about."""
+    listed = people.listed
+    if min(listed.sum(), (~listed).sum()) < SMALLEST_GROUP:
+        return None
+    rows = []
+    for name, values in marks.values.items():
+        if values.min() == values.max():
+            continue
+        apart = auc(values[listed], values[~listed])
+        figures = (
+            float(np.median(values[listed])),
+            float(np.median(values[~listed])),
+            apart.value,
+            apart.low,
+            apart.high,
+        )
+        rows.append((name, *(float(f"{figure:.3g}") for figure in figures)))
+    heads = ("mark", "median of the listed", "median of the others", "AUC", "low", "high")
+    rows.sort(key=lambda row: -abs(float(row[3]) - 0.5))
+    return Grid("people/marks", "What marks the people on the list", heads, tuple(rows))
+
+
+def groups_grid(features: Features, people: People, columns: tuple[str, ...]) -> Grid | None:
+    """The share of listed people by value of some columns; small groups are left out, and names that are not public."""
+    rows = [row for column in columns for row in _group_rows(features, people, column)]
+    heads = ("column", "value", "people", "listed", "low", "high", "mean AUC")
+    return Grid("groups", "Who is on the list, by group", heads, tuple(rows), detail=True) if rows else None
+
+
+def _group_rows(features: Features, people: People, name: str) -> Iterator[tuple[Cell, ...]]:
+    schema = features.candidates.schema
+    position = schema.position(name)
+    column, codes = schema.columns[position], features.candidates.codes[:, position]
+    units = {int(code): np.unique(features.units.of_row[codes == code]) for code in np.unique(codes)}
+    hidden = hidden_places([len(members) for members in units.values()])
+    for place, (code, members) in enumerate(units.items()):
+        if place in hidden:
+            continue
+        share = clopper_pearson(int(people.listed[members].sum()), len(members))
+        told = value_text(column, code) if schema.origin is Origin.PUBLIC else f"value {place + 1}"
+        figures = (share.value, share.low, share.high, float(np.nanmean(people.auc[members])))
+        yield (name, told, len(members), *(round(figure, 4) for figure in figures))
+
+
+def group_columns(schema: Schema, asked: tuple[str, ...]) -> tuple[str, ...]:
+    """Columns by which risk is told: those asked for, else the keys, else all categories."""
+    for name in asked:
+        schema.position(name)  # an unknown name is an error that lists the known ones
+    return asked or tuple(schema.keys) or tuple(column.name for column in schema.columns if not column.is_numeric)
