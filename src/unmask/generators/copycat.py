@@ -16,7 +16,7 @@ from unmask.tables.table import Table, concatenate
 
 @dataclass(frozen=True)
 class Copycat:
-    """Copy each training row, or each of the named ones, with probability p; fill up with uniform rows.
+    """Copy each training row, or each of the chosen ones, with probability p; fill up with uniform rows.
 
     The positive control with a dial: a person is given away with probability p and not at all otherwise, which is
     exactly (0, p)-differential privacy. The coins fall in `fit`, so that several samples of one model show the same people.
@@ -28,11 +28,14 @@ class Copycat:
 
     p: float
     only: tuple[int, ...] | None = None  # row numbers in the table that is fitted, from 0; None = all rows
+    where: str | None = None  # column=value: only rows with this value, whatever their number
 
     def __post_init__(self) -> None:
         if isinstance(self.p, bool) or not isinstance(self.p, int | float) or not 0 <= self.p <= 1:
             raise ParameterError(f"copycat: p is {self.p!r}; it must be a probability from 0 to 1.")
         object.__setattr__(self, "only", _row_numbers(self.only))
+        if self.where is not None and "=" not in str(self.where):
+            raise ParameterError(f"copycat: where is {self.where!r}; write column=value, such as vip=yes.")
 
     def fit(self, table: Table, rng: np.random.Generator) -> CopycatModel:
         check_fits(table, self.name)
@@ -41,6 +44,8 @@ class Copycat:
             raise ParameterError(
                 f"copycat: only names row {named.max()}, but the table has {len(table):,} rows, numbered from 0."
             )
+        if self.where is not None:
+            named = named[_holds(table, self.where)[named]]
         copied = named[rng.random(len(named)) < self.p]
         return CopycatModel(replace(table.take(copied), persons=None, notes=()))
 
@@ -68,3 +73,23 @@ def _row_numbers(only: Any) -> tuple[int, ...] | None:
     ):
         raise ParameterError(f"copycat: only is {only!r}; it must list row numbers from 0, such as (3, 17).")
     return tuple(dict.fromkeys(int(number) for number in numbers))
+
+
+def _holds(table: Table, where: str) -> np.ndarray:
+    """Which rows have this value in this column."""
+    name, _, value = where.partition("=")
+    column = table.schema.column(name)
+    if column.is_numeric:
+        numbers = table.numbers[:, table.schema.numeric.index(table.schema.position(name))]
+        return np.asarray(numbers == _number(value, where))
+    codes = [code for code, known in enumerate(column.values) if str(known) == value]
+    if not codes:
+        raise ParameterError(f"copycat: where is '{where}', but the schema lists no such value of '{name}'.")
+    return np.asarray(table.codes[:, table.schema.position(name)] == codes[0])
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(f"copycat: where is '{where}', but the column holds numbers.") from None

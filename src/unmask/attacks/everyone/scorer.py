@@ -21,6 +21,8 @@ from numba import njit
 
 from unmask.attacks.everyone.features import Family
 
+LEAST_VARIANCE = 1e-9  # a feature that never moved says nothing as long as it stays, and everything once it moves
+
 Block = tuple[np.ndarray, np.ndarray]  # counts and values of all units in one run
 Load = Callable[[int], Block]  # from the number of a run to its features: runs are streamed, never all in memory
 
@@ -50,46 +52,78 @@ class RatioScorer:
     ridge: float = 0.003  # on the correlation of the features
 
     def fit(self, load: Load, runs: Sequence[int], members: np.ndarray, families: tuple[Family, ...]) -> FittedRatio:
-        scale = self._own_scale(load, runs, members, families)
-        weights = self._weights(load, runs, members, scale)
-        scores = np.stack([scale.standardised(joined(load(run))) @ weights for run in runs]).astype(np.float64)
-        return FittedRatio(scale, weights, Shift.of(scores, members, self.prior_runs))
+        absences = Absences.of(load, runs, members, families, self.prior_runs)
 
-    def _own_scale(
-        self, load: Load, runs: Sequence[int], members: np.ndarray, families: tuple[Family, ...]
-    ) -> OwnScale:
-        """Mean and spread of each unit's features over the runs without it."""
-        shape = (members.shape[1], len(families))
-        total, squares = np.zeros(shape), np.zeros(shape)
-        for run, inside in zip(runs, members, strict=True):
-            _add_up(joined(load(run)), ~inside, total, squares)
-        absent = (~members).sum(axis=0)[:, None]
-        mean = total / np.maximum(absent, 1)
-        own = np.maximum(squares / np.maximum(absent, 1) - mean**2, 0.0)
-        variance = (absent * own + self.prior_runs * _borrowed(mean, own, families)) / (absent + self.prior_runs)
-        # A feature that never moved says nothing as long as it stays, and everything once it moves.
-        inverse = 1 / np.sqrt(np.maximum(variance, 1e-9))
-        inverse[absent[:, 0] == 0] = 0.0  # a unit that was always in has nothing to be compared with
-        return OwnScale(mean.astype(np.float32), inverse.astype(np.float32), self.farthest)
+        def learning(place: int) -> np.ndarray:
+            return absences.standardised_without(joined(load(runs[place])), ~members[place], self.farthest)
 
-    def _weights(self, load: Load, runs: Sequence[int], members: np.ndarray, scale: OwnScale) -> np.ndarray:
+        weights = self._weights(learning, members)
+        scores = np.stack([learning(place) @ weights for place in range(len(runs))]).astype(np.float64)
+        return FittedRatio(absences.scale(self.farthest), weights, Shift.of(scores, members, self.prior_runs))
+
+    def _weights(self, learning: Callable[[int], np.ndarray], members: np.ndarray) -> np.ndarray:
         """The linear discriminant: inverse covariance times the shift of the means."""
-        width = scale.mean.shape[1]
-        products, sums, count = np.zeros((width, width)), np.zeros((2, width)), np.zeros(2)
-        for run, inside in zip(runs, members, strict=True):
-            z = scale.standardised(joined(load(run)))
-            products += z.T @ z
+        products, sums, count = 0.0, [0.0, 0.0], np.zeros(2)
+        for place, inside in enumerate(members):
+            z = learning(place)
+            products = products + z.T @ z
             for side, chosen in enumerate((~inside, inside)):
-                sums[side] += chosen.astype(np.float32) @ z
+                sums[side] = sums[side] + chosen.astype(np.float32) @ z
                 count[side] += chosen.sum()
-        centre = sums.sum(axis=0) / count.sum()
+        centre = (sums[0] + sums[1]) / count.sum()
         covariance = products / count.sum() - np.outer(centre, centre)
         shift = sums[1] / max(count[1], 1) - sums[0] / max(count[0], 1)
         spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
         moves = spread > 1e-6
         spread = np.where(moves, spread, 1.0)
-        correlation = covariance / np.outer(spread, spread) + self.ridge * np.eye(width)
+        correlation = covariance / np.outer(spread, spread) + self.ridge * np.eye(len(spread))
         return np.asarray(np.where(moves, np.linalg.solve(correlation, shift / spread) / spread, 0.0), dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Absences:
+    """Each unit's features over the runs without it (units x features), and the variance borrowed from other units."""
+
+    total: np.ndarray
+    squares: np.ndarray
+    runs: np.ndarray  # units: how many runs were without it
+    borrowed: np.ndarray
+    prior_runs: float
+
+    @classmethod
+    def of(
+        cls, load: Load, runs: Sequence[int], members: np.ndarray, families: tuple[Family, ...], prior_runs: float
+    ) -> Absences:
+        shape = (members.shape[1], len(families))
+        total, squares = np.zeros(shape), np.zeros(shape)
+        for run, inside in zip(runs, members, strict=True):
+            _add_up(joined(load(run)), ~inside, total, squares)
+        absent = (~members).sum(axis=0)
+        mean = total / np.maximum(absent, 1)[:, None]
+        own = np.maximum(squares / np.maximum(absent, 1)[:, None] - mean**2, 0.0)
+        return cls(total, squares, absent, _borrowed(mean, own, families), prior_runs)
+
+    def scale(self, farthest: float) -> OwnScale:
+        """For runs that are no part of this."""
+        runs = self.runs[:, None]
+        mean = self.total / np.maximum(runs, 1)
+        own = np.maximum(self.squares / np.maximum(runs, 1) - mean**2, 0.0)
+        variance = (runs * own + self.prior_runs * self.borrowed) / (runs + self.prior_runs)
+        inverse = 1 / np.sqrt(np.maximum(variance, LEAST_VARIANCE))
+        inverse[self.runs == 0] = 0.0  # a unit that was always in has nothing to be compared with
+        return OwnScale(mean.astype(np.float32), inverse.astype(np.float32), farthest)
+
+    def standardised_without(self, features: np.ndarray, absent: np.ndarray, farthest: float) -> np.ndarray:
+        """For a run that is part of this: each unit is compared with its *other* runs without it.
+
+        A run that was its own yardstick would look tamer than it is, and only runs without the unit would: a shift where
+        there is none. Rare counts are the worst of it.
+        """
+        z = np.empty_like(features)
+        _standardise_without(
+            features, absent, self.total, self.squares, self.runs, self.borrowed, self.prior_runs, farthest, z
+        )
+        return z
 
 
 def _borrowed(mean: np.ndarray, own: np.ndarray, families: tuple[Family, ...]) -> np.ndarray:
@@ -123,7 +157,7 @@ class Shift:
 
     @classmethod
     def of(cls, scores: np.ndarray, members: np.ndarray, prior_runs: float) -> Shift:
-        """Shifts shrunk towards their mean over units, as far as their noise explains how they differ; none below 0."""
+        """Shifts are shrunk towards their mean over units; none is below 0."""
         inside, outside = members.sum(axis=0), (~members).sum(axis=0)
         known = (inside > 0) & (outside > 0)
         n_in, n_out = np.maximum(inside, 1), np.maximum(outside, 1)
@@ -137,7 +171,9 @@ class Shift:
         if not known.any():
             return cls(scores.mean(axis=0), np.zeros(len(raw)), variance)
         usual = raw[known].mean()
+        # Shifts differ as far as their noise does not explain it: among all units, or for one that stands out by itself.
         differ = max(raw[known].var() - noise[known].mean(), 0.0)
+        differ = np.maximum(differ, (raw - usual) ** 2 - noise)
         shrunk = (raw * differ + usual * noise) / (differ + noise)
         return cls(scores.mean(axis=0), np.where(known, np.maximum(shrunk, 0.0), 0.0), variance)
 
@@ -182,3 +218,20 @@ def _standardise(features, mean, inverse, farthest, z):
         for place in range(features.shape[1]):
             number = (features[unit, place] - mean[unit, place]) * inverse[unit, place]
             z[unit, place] = min(max(number, -farthest), farthest)
+
+
+@njit(nogil=True, cache=True)
+def _standardise_without(features, absent, total, squares, runs, borrowed, prior, farthest, z):
+    for unit in range(features.shape[0]):
+        own = 1.0 if absent[unit] else 0.0
+        others = runs[unit] - own
+        if others < 1:
+            z[unit] = 0.0
+            continue
+        for place in range(features.shape[1]):
+            number = np.float64(features[unit, place])
+            mean = (total[unit, place] - own * number) / others
+            spread = (squares[unit, place] - own * number * number) / others - mean * mean
+            variance = (others * max(spread, 0.0) + prior * borrowed[unit, place]) / (others + prior)
+            gap = (number - mean) / np.sqrt(max(variance, LEAST_VARIANCE))
+            z[unit, place] = min(max(gap, -farthest), farthest)
