@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from unmask import datasets, errors, generators
     from unmask.audits.describe import describe
     from unmask.audits.epsilon import audit_epsilon
+    from unmask.audits.everyone import everyone
     from unmask.audits.mechanism import attack
     from unmask.audits.release import audit
     from unmask.audits.result import Finding, Result, Severity
@@ -36,6 +37,7 @@ _PLACES = {
     "attack": "unmask.audits.mechanism",
     "audit": "unmask.audits.release",
     "audit_epsilon": "unmask.audits.epsilon",
+    "everyone": "unmask.audits.everyone",
     "describe": "unmask.audits.describe",
     "load": "unmask.audits.run",
     "read_schema": "unmask.tables.read",
@@ -49,7 +51,7 @@ _PACKAGES = ("datasets", "errors", "generators")
 __all__ = [  # noqa: RUF022 - by subject
     "read_table", "read_schema", "write_csv", "write_schema", "Table", "Schema", "Column", "Kind",
     "datasets", "generators", "Claim", "Neighbours",
-    "describe", "attack", "audit", "audit_epsilon", "Result", "Finding", "Severity", "write", "load",
+    "describe", "attack", "audit", "everyone", "audit_epsilon", "Result", "Finding", "Severity", "write", "load",
     "errors", "UnmaskError",
 ]  # fmt: skip
 

@@ -1,12 +1,14 @@
 """The audit of everyone: the risk of each person in the table, for the price of K fits.
 
-A fair coin for every unit and run says who is in; the generator is fitted, and each release is held against everybody at once. Later
-runs judge what earlier ones taught, so that nobody is listed by luck (`everyone_evidence`).
+A fair coin for every unit and run says who is in; the generator is fitted, and each release is held against everybody at
+once. Later runs judge what earlier ones taught, so that nobody is listed by luck (`everyone_evidence`).
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from unmask.attacks.everyone.features import Features
 from unmask.attacks.everyone.scorer import RatioScorer, Scorer
 from unmask.audits.coin_pool import CoinPool
 from unmask.audits.draws import DRAWS, open_draws
+from unmask.audits.everyone_budget import before_the_start, runs_within
 from unmask.audits.everyone_evidence import Judged, judge, shuffled
 from unmask.audits.everyone_people import judge_people
 from unmask.audits.everyone_plan import AUTO, GROWING, EveryonePlan
@@ -25,6 +28,7 @@ from unmask.audits.everyone_pooled import pooled_bound
 from unmask.audits.everyone_power import power_of
 from unmask.audits.everyone_result import Audited, build_result
 from unmask.audits.result import Result
+from unmask.files import write_atomically
 from unmask.generators._generator import Generator, claim_for
 from unmask.generators.claim import Claim
 from unmask.registry import settings_from
@@ -57,8 +61,8 @@ def everyone(
 ) -> Result:
     """The risk of each person in a table that this generator is fitted to.
 
-    `choices` are the fields of `EveryonePlan`, such as runs, synthetic_rows, coins, access, rate, secrets, confirm, seed. Draws are
-    kept in `pool`, else in `out`, where other runs find them again; a larger number of runs keeps the old draws.
+    `choices` are the fields of `EveryonePlan`, such as runs, synthetic_rows, coins, access, rate, secrets, confirm, seed. Draws
+    are kept in `pool`, else in `out`, where other runs find them again; a larger number of runs keeps the old draws.
     """
     text = generator if isinstance(generator, str) else repr(generator)
     plan = EveryonePlan(generator=text, **choices)
@@ -87,14 +91,20 @@ def run(
     pool: Path | None = None,
     workers: int = 1,
     progress: Progress = no_progress,
+    say: Say = silent,
+    seconds: float | None = None,
+    scores: Path | None = None,
 ) -> Result:
-    """Carry out a plan."""
+    """Carry out a plan. With `seconds` the number of runs is what this time pays for; `say` is told what it will show."""
     setting, rows, coins = set_up(plan, generator, real)
     store = open_draws(pool, identity(plan, real), option="--pool or --out")
+    if seconds is not None:
+        plan = replace(plan, runs=runs_within(seconds, setting, store, workers))
+    say(before_the_start(plan.runs, int(setting.game.judged.sum()), plan.rate))
     tasks = coin_tasks(plan.runs)
     run_tasks(setting, tasks, store, work=draw_coins, workers=workers, progress=progress)
     drawn = CoinPool.gather(setting, tasks, store)
-    return judge_pool(plan, drawn, real, rows, coins)
+    return judge_pool(plan, drawn, real, rows, coins, scores=scores)
 
 
 def set_up(plan: EveryonePlan, generator: Generator, real: Table) -> tuple[CoinSetting, np.ndarray, Coins]:
@@ -127,11 +137,15 @@ def identity(plan: EveryonePlan, real: Table) -> dict[str, Any]:
     return fixed | {"audit": "everyone", "seed": plan.seed, "real": real.digest()}
 
 
-def judge_pool(plan: EveryonePlan, pool: CoinPool, real: Table, rows: np.ndarray, coins: Coins) -> Result:
-    """Everything after the draws."""
+def judge_pool(
+    plan: EveryonePlan, pool: CoinPool, real: Table, rows: np.ndarray, coins: Coins, *, scores: Path | None = None
+) -> Result:
+    """Everything after the draws. `scores` is a file for the evidence about everybody in every judged run."""
     setting = pool.setting
     families, scorer = setting.features.families, scorer_of(plan)
     judged = judge(pool.load, pool.members, families, scorer)
+    if scores is not None:
+        export_scores(scores, judged, rows[np.unique(setting.features.units.of_row, return_index=True)[1]])
     other = shuffled(pool.members, stream(plan.seed, "control"))
     control = judge(pool.load, other, families, scorer)
     coined = setting.game.judged
@@ -154,6 +168,15 @@ def judge_pool(plan: EveryonePlan, pool: CoinPool, real: Table, rows: np.ndarray
         power=power_of(len(pool), int(coined.sum()), plan.rate),
     )
     return build_result(audited)
+
+
+def export_scores(path: Path, judged: Judged, rows: np.ndarray) -> None:
+    """Raw scores for other tools: log ratios and coins of all judged runs (runs x people), and the row of each person."""
+    content = io.BytesIO()
+    np.savez_compressed(
+        content, log_ratios=judged.all.log_ratios, members=judged.all.members, rows=rows, late=len(judged.late.members)
+    )
+    write_atomically(path, content.getvalue())
 
 
 def scorer_of(plan: EveryonePlan) -> Scorer:

@@ -1,7 +1,7 @@
 """Evidence about everybody: learn on some runs, judge the later ones, never the other way round.
 
-Runs are taken in their order. A first scorer learns from the first quarter and judges the second; a second one learns from the first
-half and judges the rest. Coins of a run never reach the scorer that judges it, and bets of both parts multiply to one
+Runs are taken in their order. A first scorer learns from the first quarter and judges the second; another learns from the
+first half and judges the rest. Coins of a run never reach the scorer that judges it, and bets of both parts multiply to one
 e-value. Figures that need one scorer (AUC, rates, the pooled bound) come from the second half alone.
 """
 

@@ -17,7 +17,7 @@ from unmask.tables.distance import nearest
 from unmask.tables.metric import Gower
 from unmask.tables.schema import Origin, Schema
 
-NEAR = (1, 5)
+NEAR = {1: "nearest", 5: "5th nearest"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +35,8 @@ def marks_of(features: Features) -> Marks:
     found: dict[str, np.ndarray] = {}
     near = nearest(features.candidates, features.candidates, k=min(max(NEAR), len(features.candidates) - 1),
                    metric=Gower(), exclude_same_row=True).distances  # fmt: skip
-    for k in NEAR:
-        found[f"distance to the {_ordinal(k)} nearest other"] = _most(near[:, min(k, near.shape[1]) - 1], of_row, count)
+    for k, name in NEAR.items():
+        found[f"distance to the {name} other"] = _most(near[:, min(k, near.shape[1]) - 1], of_row, count)
     found["people who share the rarest value"] = -_most(-others[:, sizes == 1].min(axis=1), of_row, count)
     if (sizes == 2).any():
         pairs = others[:, sizes == 2]
@@ -47,10 +47,6 @@ def marks_of(features: Features) -> Marks:
     if count < len(of_row):
         found["rows of the person"] = features.units.sizes.astype(np.float64)
     return Marks(found)
-
-
-def _ordinal(k: int) -> str:
-    return {1: "", 5: "5th "}.get(k, f"{k}th ").strip()
 
 
 def _most(rows: np.ndarray, of_row: np.ndarray, count: int) -> np.ndarray:

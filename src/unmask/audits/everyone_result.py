@@ -34,7 +34,7 @@ from unmask.audits.result import (
 from unmask.audits.score_histogram import score_histograms
 from unmask.generators.claim import Claim
 from unmask.metrics.legal import SMALLEST_GROUP
-from unmask.stats import LOG_GRID, Bound, largest_visible_of_bets, roc_curve, roc_on_grid
+from unmask.stats import LOG_GRID, Bound, clopper_pearson, largest_visible_of_bets, roc_curve, roc_on_grid
 from unmask.tables.table import Table
 from unmask.threats.coins import Coins
 
@@ -168,9 +168,7 @@ def _list(audited: Audited) -> Finding:
         severity=severity,
         estimate=worst_gain,
         baseline=None,
-        control=Figure(
-            float(audited.control.listed.sum()) / max(units, 1), 0.0, 1.0, confidence, "coins of other runs", units
-        ),
+        control=figure(clopper_pearson(int(audited.control.listed.sum()), units, confidence=confidence)),
         advice=advice_for(severity),
         exposure=Exposure(
             attacked=units,
@@ -371,4 +369,4 @@ def _records(audited: Audited, marks: dict[str, np.ndarray]) -> Records:
 
 
 def _numbers(values: np.ndarray) -> list[Cell]:
-    return [None if math.isnan(value) else float(f"{value:.4g}") for value in values.astype(float).tolist()]
+    return [None if math.isnan(value) else float(f"{value:.4g}") + 0.0 for value in values.astype(float).tolist()]

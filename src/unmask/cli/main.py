@@ -12,7 +12,20 @@ from typing import Annotated, Any
 
 import typer
 
-from unmask.cli import attack, attacks, audit, demo, describe, epsilon, filter, generators, report, schema, synthesize
+from unmask.cli import (
+    attack,
+    attacks,
+    audit,
+    demo,
+    describe,
+    epsilon,
+    everyone,
+    filter,
+    generators,
+    report,
+    schema,
+    synthesize,
+)
 from unmask.errors import UnmaskError
 
 # Typer brings its own copy of click; this is the root of its errors about wrong usage.
@@ -28,7 +41,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, audit, schema, describe, generators, synthesize, attacks, attack, epsilon, filter, report):
+for verb in (demo, audit, schema, describe, generators, synthesize, attacks, attack, everyone, epsilon, filter, report):
     app.command(name=verb.__name__.rpartition(".")[2], help=verb.__doc__)(verb.run)
 
 

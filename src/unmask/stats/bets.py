@@ -1,7 +1,7 @@
 """E-values from graded evidence: every run, a bet on a person's coin as high as the evidence is strong.
 
-A count of right guesses (`evalues.log_e_value`) treats a hunch like a certainty. A bet does not: with the same runs it lists up to
-half as many people again (docs/explanation/everyone.md), and it needs no threshold and no abstention.
+A count of right guesses (`evalues.log_e_value`) treats a hunch like a certainty. A bet does not: with the same runs it lists
+up to half as many people again (docs/explanation/everyone.md), and it needs no threshold and no abstention.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _checked(log_ratios: ArrayLike, members: ArrayLike) -> tuple[FloatArray, np.
 
 
 @njit(nogil=True, cache=True)
-def _log_wealth(evidence, inside, odds):
+def _log_wealth(evidence: FloatArray, inside: np.ndarray, odds: float) -> FloatArray:
     wealth = np.zeros(evidence.shape[1])
     for run in range(evidence.shape[0]):
         for person in range(evidence.shape[1]):

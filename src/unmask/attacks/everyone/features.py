@@ -18,7 +18,7 @@ from unmask.tables.units import Units
 from unmask.threats.view import FittedModel
 
 NEIGHBOURS = (1, 5, 20)
-METRICS = {"hamming": HAMMING, "gower": Gower()}
+METRICS: dict[str, Hamming | Gower] = {"hamming": HAMMING, "gower": Gower()}
 
 
 class Family(StrEnum):

@@ -49,7 +49,7 @@ class RatioScorer:
 
     prior_runs: float = 16.0  # a unit's own variance counts as its runs, the borrowed one as this many
     farthest: float = 8.0  # standard deviations: what lies further counts as this far
-    ridge: float = 0.003  # on the correlation of the features
+    ridge: float = 0.1  # on the correlation of the features: many say nearly the same
 
     def fit(self, load: Load, runs: Sequence[int], members: np.ndarray, families: tuple[Family, ...]) -> FittedRatio:
         absences = Absences.of(load, runs, members, families, self.prior_runs)

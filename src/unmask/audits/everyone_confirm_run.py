@@ -1,0 +1,136 @@
+"""One run of the exact game: a fair coin says whether one person is in; everybody else is. Fit, publish, take down."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from unmask.attacks.everyone.features import Features
+from unmask.attacks.everyone.subset_counts import count_keys, keys
+from unmask.audits.epsilon_likelihood import Likelihood
+from unmask.audits.epsilon_outputs import IMPOSSIBLE, TableReader
+from unmask.audits.epsilon_pairs import Pair
+from unmask.generators._generator import Generator
+from unmask.simulation.draw import check_release
+from unmask.simulation.store import Arrays
+from unmask.simulation.task import Part, Task, stream
+from unmask.tables.table import Table, concatenate
+from unmask.tables.units import Units
+
+ROWS = "rows"  # how many there are says that somebody is missing, not who
+RATIO, LIKELIHOOD = "likelihood ratio", "log-likelihood of target"
+
+
+@dataclass(frozen=True)
+class ConfirmRun(Task):
+    """A run about one unit. More runs, or more people, leave the others as they are."""
+
+    @property
+    def id(self) -> str:
+        return f"confirm-unit{self.target or 0:06d}-{self.index:06d}"
+
+
+def confirm_run(unit: int, index: int) -> ConfirmRun:
+    return ConfirmRun(Part.TEST, index, unit)
+
+
+def coin_of(seed: int, run: ConfirmRun) -> bool:
+    """Whether the person is in: of a stream of its own, so that it is known even if the run fails."""
+    return bool(stream(seed, run.id, "coin").integers(2))
+
+
+@dataclass(frozen=True, eq=False)
+class OneUnit(Features):
+    """The features of the pool for one unit alone: what depends on the others is counted once, for the whole table."""
+
+    around: np.ndarray  # how many rows of other units share each row's cell (rows x sets)
+
+    @cached_property
+    def others(self) -> np.ndarray:
+        return self.around
+
+
+@dataclass(frozen=True, eq=False)
+class Person:
+    """One unit: the tables with and without it, and what is looked at in a release."""
+
+    pair: Pair
+    features: OneUnit
+
+    @classmethod
+    def of(cls, features: Features, real: Table, own: np.ndarray, instead: np.ndarray | None) -> Person:
+        """`own` and `instead` are rows of the real table: of the unit, and of the one that takes its place.
+
+        Without `instead` the unit is added or removed. With it, a copy of the other unit takes its place under its name: the
+        other one is in both tables, so that what is told apart is this unit, and the number of people is constant.
+        """
+        target = real.take(own)
+        rest = np.setdiff1d(np.arange(len(real)), own)
+        outside, other = real.take(rest), None
+        if instead is not None:
+            other = real.take(instead)
+            if other.persons is not None and target.persons is not None:
+                other = replace(other, persons=np.full(len(other), target.persons[0], dtype=target.persons.dtype))
+            outside = concatenate([outside, other])
+        asked = keys(target, features.subsets)
+        # Of a unit's own rows none counts as another's.
+        around = count_keys(asked, keys(real, features.subsets)).astype(np.int64) - count_keys(asked, asked)
+        plan = replace(features.plan, white_box=False)  # that is read from the pair, which says more
+        unit = Units(np.zeros(len(target), dtype=np.int64), 1, None)
+        return cls(
+            Pair("one person", real, outside, target, other), OneUnit(plan, target, unit, features.subsets, around)
+        )
+
+    @cached_property
+    def reader(self) -> TableReader:
+        return TableReader(self.pair)
+
+    @cached_property
+    def likelihood(self) -> Likelihood:
+        return Likelihood(self.pair)
+
+
+@dataclass(frozen=True, eq=False)
+class ConfirmSetting:
+    """All that a worker needs to play any run. Sent to each worker once."""
+
+    seed: int
+    generator: Generator
+    synthetic_rows: int  # the same with and without the person
+    white_box: bool
+    people: Mapping[int, Person]  # by unit
+
+
+def play(setting: ConfirmSetting, run: ConfirmRun) -> Arrays:
+    """Named numbers, the features of the pool, and a fingerprint of the release."""
+    person = setting.people[run.target or 0]
+    table = person.pair.inside if coin_of(setting.seed, run) else person.pair.outside
+    rng = stream(setting.seed, run.id, "release")
+    model = setting.generator.fit(table.take(rng.permutation(len(table))), rng)  # a row's place tells nothing
+    synthetic = model.sample(setting.synthetic_rows, rng)
+    check_release(synthetic, table, setting.synthetic_rows, row_level=setting.generator.row_level)
+    seen = {name: value for name, value in person.reader.read(synthetic).items() if name != ROWS}
+    if setting.white_box:
+        if measurements := tuple(getattr(model, "measurements", ())):
+            seen[RATIO] = person.likelihood.ratio(measurements)
+        if (likelihood := getattr(model, "log_likelihood", None)) is not None:
+            seen[LIKELIHOOD] = float(np.maximum(likelihood(person.pair.target), IMPOSSIBLE).sum())
+    counts, values = person.features.compute(synthetic)
+    return {
+        "names": np.array(list(seen)),
+        "seen": np.array([value if math.isfinite(value) else 0.0 for value in seen.values()]),
+        "counts": counts[0].astype(np.float64),
+        "values": values[0].astype(np.float64),
+        "print": np.array(_digest(synthetic)),
+    }
+
+
+def _digest(table: Table) -> str:
+    seal = hashlib.blake2b(table.codes.tobytes(), digest_size=8)
+    seal.update(table.numbers.tobytes())
+    return seal.hexdigest()
