@@ -180,6 +180,7 @@ def export_scores(path: Path, judged: Judged, rows: np.ndarray) -> None:
 
 
 def scorer_of(plan: EveryonePlan) -> Scorer:
+    """The scorer that a plan names."""
     return BoostedScorer() if plan.scorer == "boosted" else RatioScorer()
 
 

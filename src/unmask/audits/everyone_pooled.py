@@ -106,15 +106,18 @@ def pooled_bound(judged: Judged, game: CoinGame, chosen: np.ndarray, *, confiden
     K runs with independent coins are one mechanism that is DP in each of its coins, so the one-run theorem holds. How many coins
     of a run are guessed is fixed beforehand: on the early runs, else a tenth on either side.
     """
-    late = per_coin(judged.late, game, chosen)
-    early = None if judged.early is None else per_coin(judged.early, game, chosen)
-    coins = late.members.shape[1]
-    guesses = Guesses(max(1, coins // 10), coins // 10)
-    if early is not None:
-        guesses = max(_candidates(coins), key=lambda g: _promise(early, g, len(late.members)))
-    right = _right(late, guesses)
-    made = (guesses.top + guesses.bottom) * len(late.members)
-    return epsilon_one_run(right, made, coins=late.members.size, confidence=confidence, delta=delta)
+    late = _Ranked.of(per_coin(judged.late, game, chosen))
+    guesses = Guesses(max(1, late.coins // 10), late.coins // 10)
+    if judged.early is not None:
+        early = _Ranked.of(per_coin(judged.early, game, chosen))
+        guesses = max(_candidates(late.coins), key=lambda g: early.promise(g, late.runs))
+    return epsilon_one_run(
+        late.right(guesses),
+        (guesses.top + guesses.bottom) * late.runs,
+        coins=late.coins * late.runs,
+        confidence=confidence,
+        delta=delta,
+    )
 
 
 def per_coin(evidence: Evidence, game: CoinGame, chosen: np.ndarray) -> Evidence:
@@ -133,19 +136,30 @@ def _candidates(coins: int) -> list[Guesses]:
     return [pair for pair in pairs if pair.top + pair.bottom <= coins]
 
 
-def _promise(early: Evidence, guesses: Guesses, later: int) -> float:
-    """The accuracy to be expected, less the error of choosing and of judging."""
-    made = (guesses.top + guesses.bottom) * len(early.members)
-    share = (_right(early, guesses) + 1) / (made + 2)
-    error = share * (1 - share) * (1 / made + len(early.members) / (made * later))
-    return float(share - 1.645 * np.sqrt(error))
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """How many of the coins with the highest evidence are "in", all runs together.
 
+    Ties keep the order of the coins, which knows nothing of how they fell.
+    """
 
-def _right(evidence: Evidence, guesses: Guesses) -> int:
-    """Right guesses; ties are in the order of the coins, which are in random order or say nothing."""
-    order = np.argsort(-evidence.log_ratios, axis=1, kind="stable")
-    ranked = np.take_along_axis(evidence.members, order, axis=1)
-    right = int(ranked[:, : guesses.top].sum())
-    if guesses.bottom:
-        right += int((~ranked[:, -guesses.bottom :]).sum())
-    return right
+    inside: np.ndarray  # place j: of the j coins with the highest evidence of each run
+    coins: int
+    runs: int
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> _Ranked:
+        order = np.argsort(-evidence.log_ratios, axis=1, kind="stable")
+        ranked = np.take_along_axis(evidence.members, order, axis=1).sum(axis=0)
+        return cls(np.concatenate([[0], np.cumsum(ranked)]), *reversed(evidence.members.shape))
+
+    def right(self, guesses: Guesses) -> int:
+        out = guesses.bottom * self.runs - (self.inside[-1] - self.inside[self.coins - guesses.bottom])
+        return int(self.inside[guesses.top] + out)
+
+    def promise(self, guesses: Guesses, later: int) -> float:
+        """The accuracy to be expected in `later` runs, less the error of choosing and of judging."""
+        made = (guesses.top + guesses.bottom) * self.runs
+        share = (self.right(guesses) + 1) / (made + 2)
+        error = share * (1 - share) * (1 / made + self.runs / (made * later))
+        return float(share - 1.645 * np.sqrt(error))

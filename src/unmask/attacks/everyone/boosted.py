@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from unmask.attacks.everyone.features import Family
-from unmask.attacks.everyone.scorer import Block, FittedRatio, Load, RatioScorer, joined
+from unmask.attacks.everyone.scorer import Block, FittedRatio, Load, RatioScorer
 
 MOST = 200_000  # examples that the trees learn from
 
@@ -52,7 +52,7 @@ class FittedBoosted:
 
 def _inputs(ratio: FittedRatio, block: Block) -> np.ndarray:
     """Units x inputs: the likelihood ratio, the standardised values, the match on all columns, and the unit's own shift."""
-    z = ratio.scale.standardised(joined(block))
+    z = ratio.standardised(block)
     counts = block[0].shape[1]
     evidence = ratio.shift.log_ratio((z @ ratio.weights).astype(np.float64))
     own = ratio.shift.shift / np.sqrt(ratio.shift.variance)

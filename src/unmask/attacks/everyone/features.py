@@ -78,7 +78,8 @@ class Features:
     def compute(self, synthetic: Table, model: FittedModel | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Counts (units x sets, uint16 if they fit) and values (units x others, float32), in the order of `names`."""
         found = count_keys(self._keys, keys(synthetic, self.subsets))
-        values = [self._summed(np.add.reduceat(found * self._weights, self._starts, axis=1) / max(len(synthetic), 1))]
+        ratios = np.add.reduceat(found.astype(np.float32) * self._weights, self._starts, axis=1)
+        values = [self._summed(ratios / max(len(synthetic), 1))]
         if self.plan.distances:
             values += [self._least(_kth_distances(self.candidates, synthetic, metric)) for metric in METRICS.values()]
         if self.plan.white_box:

@@ -55,11 +55,11 @@ class RatioScorer:
         absences = Absences.of(load, runs, members, families, self.prior_runs)
 
         def learning(place: int) -> np.ndarray:
-            return absences.standardised_without(joined(load(runs[place])), ~members[place], self.farthest)
+            return absences.standardised(load(runs[place]), self.farthest, part=~members[place])
 
         weights = self._weights(learning, members)
         scores = np.stack([learning(place) @ weights for place in range(len(runs))]).astype(np.float64)
-        return FittedRatio(absences.scale(self.farthest), weights, Shift.of(scores, members, self.prior_runs))
+        return FittedRatio(absences, self.farthest, weights, Shift.of(scores, members, self.prior_runs))
 
     def _weights(self, learning: Callable[[int], np.ndarray], members: np.ndarray) -> np.ndarray:
         """The linear discriminant: inverse covariance times the shift of the means."""
@@ -82,12 +82,11 @@ class RatioScorer:
 
 @dataclass(frozen=True, eq=False)
 class Absences:
-    """Each unit's features over the runs without it (units x features), and the variance borrowed from other units."""
+    """Where each unit's features lie in the runs without it, and how much they scatter (units x features)."""
 
-    total: np.ndarray
-    squares: np.ndarray
+    mean: np.ndarray
+    scatter: np.ndarray  # sum of squares about the mean, plus the borrowed variance times `prior_runs`
     runs: np.ndarray  # units: how many runs were without it
-    borrowed: np.ndarray
     prior_runs: float
 
     @classmethod
@@ -97,32 +96,31 @@ class Absences:
         shape = (members.shape[1], len(families))
         total, squares = np.zeros(shape), np.zeros(shape)
         for run, inside in zip(runs, members, strict=True):
-            _add_up(joined(load(run)), ~inside, total, squares)
+            _add_up(*load(run), ~inside, total, squares)
         absent = (~members).sum(axis=0)
-        mean = total / np.maximum(absent, 1)[:, None]
-        own = np.maximum(squares / np.maximum(absent, 1)[:, None] - mean**2, 0.0)
-        return cls(total, squares, absent, _borrowed(mean, own, families), prior_runs)
+        n = np.maximum(absent, 1)[:, None]
+        mean = total / n
+        own = np.maximum(squares / n - mean**2, 0.0)
+        scatter = absent[:, None] * own + prior_runs * _borrowed(mean, own, families)
+        return cls(mean.astype(np.float32), scatter.astype(np.float32), absent, prior_runs)
 
-    def scale(self, farthest: float) -> OwnScale:
-        """For runs that are no part of this."""
-        runs = self.runs[:, None]
-        mean = self.total / np.maximum(runs, 1)
-        own = np.maximum(self.squares / np.maximum(runs, 1) - mean**2, 0.0)
-        variance = (runs * own + self.prior_runs * self.borrowed) / (runs + self.prior_runs)
-        inverse = 1 / np.sqrt(np.maximum(variance, LEAST_VARIANCE))
-        inverse[self.runs == 0] = 0.0  # a unit that was always in has nothing to be compared with
-        return OwnScale(mean.astype(np.float32), inverse.astype(np.float32), farthest)
+    def standardised(self, block: Block, farthest: float, part: np.ndarray | None = None) -> np.ndarray:
+        """Features of one run in standard deviations from where they are without the unit.
 
-    def standardised_without(self, features: np.ndarray, absent: np.ndarray, farthest: float) -> np.ndarray:
-        """For a run that is part of this: each unit is compared with its *other* runs without it.
-
-        A run that was its own yardstick would look tamer than it is, and only runs without the unit would: a shift where
-        there is none. Rare counts are the worst of it.
+        `part` says for which units this run is one of those runs. They are compared with the *others*: a run that was its own
+        yardstick would look tamer than it is, and only runs without the unit would, which makes a shift where there is
+        none. Rare counts are the worst of it.
         """
-        z = np.empty_like(features)
-        _standardise_without(
-            features, absent, self.total, self.squares, self.runs, self.borrowed, self.prior_runs, farthest, z
-        )
+        own = np.zeros(len(self.runs)) if part is None else part.astype(np.float64)
+        others = self.runs - own
+        # Without x the mean moves by (x - mean)/(n - 1) and the sum of squares falls by (x - mean)^2 n/(n - 1).
+        less = np.where(own > 0, self.runs / np.maximum(others, 1), 0.0)
+        factor = np.where(own > 0, less, 1.0) * np.sqrt(others + self.prior_runs)
+        factor[others < 1] = 0.0  # a unit that was always in has nothing to be compared with
+        least = LEAST_VARIANCE * (others + self.prior_runs)
+        z = np.empty(self.mean.shape, dtype=np.float32)
+        _standardise(*block, self.mean, self.scatter, *(each.astype(np.float32) for each in (factor, less, least)),
+                     np.float32(farthest), z)  # fmt: skip
         return z
 
 
@@ -131,20 +129,6 @@ def _borrowed(mean: np.ndarray, own: np.ndarray, families: tuple[Family, ...]) -
     grows = np.array([family is Family.COUNT for family in families])
     raised = np.where(grows, mean + 0.1, 1.0)
     return np.asarray(raised * own.sum(axis=0) / raised.sum(axis=0))
-
-
-@dataclass(frozen=True, eq=False)
-class OwnScale:
-    """Where each unit's features lie without it (units x features), and one over how much they scatter."""
-
-    mean: np.ndarray
-    inverse: np.ndarray
-    farthest: float
-
-    def standardised(self, features: np.ndarray) -> np.ndarray:
-        z = np.empty_like(features)
-        _standardise(features, self.mean, self.inverse, np.float32(self.farthest), z)
-        return z
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,53 +169,48 @@ class Shift:
 class FittedRatio:
     """A scorer that has learnt."""
 
-    scale: OwnScale
+    absences: Absences
+    farthest: float
     weights: np.ndarray
     shift: Shift
 
+    def standardised(self, block: Block) -> np.ndarray:
+        return self.absences.standardised(block, self.farthest)
+
     def score(self, block: Block) -> np.ndarray:
-        return self.shift.log_ratio((self.scale.standardised(joined(block)) @ self.weights).astype(np.float64))
-
-
-def joined(block: Block) -> np.ndarray:
-    """Counts and values of one run side by side (units x features, float32)."""
-    counts, values = block
-    together = np.empty((len(counts), counts.shape[1] + values.shape[1]), dtype=np.float32)
-    together[:, : counts.shape[1]] = counts
-    together[:, counts.shape[1] :] = values
-    return together
+        return self.shift.log_ratio((self.standardised(block) @ self.weights).astype(np.float64))
 
 
 @njit(nogil=True, cache=True)
-def _add_up(features, chosen, total, squares):
-    for unit in range(features.shape[0]):
+def _add_up(counts, values, chosen, total, squares):
+    for unit in range(total.shape[0]):
         if chosen[unit]:
-            for place in range(features.shape[1]):
-                number = np.float64(features[unit, place])
-                total[unit, place] += number
-                squares[unit, place] += number * number
+            _add_row(counts[unit], total[unit, : counts.shape[1]], squares[unit, : counts.shape[1]])
+            _add_row(values[unit], total[unit, counts.shape[1] :], squares[unit, counts.shape[1] :])
 
 
 @njit(nogil=True, cache=True)
-def _standardise(features, mean, inverse, farthest, z):
-    for unit in range(features.shape[0]):
-        for place in range(features.shape[1]):
-            number = (features[unit, place] - mean[unit, place]) * inverse[unit, place]
-            z[unit, place] = min(max(number, -farthest), farthest)
+def _add_row(row, total, squares):
+    for place in range(row.size):
+        number = np.float64(row[place])
+        total[place] += number
+        squares[place] += number * number
 
 
 @njit(nogil=True, cache=True)
-def _standardise_without(features, absent, total, squares, runs, borrowed, prior, farthest, z):
-    for unit in range(features.shape[0]):
-        own = 1.0 if absent[unit] else 0.0
-        others = runs[unit] - own
-        if others < 1:
-            z[unit] = 0.0
-            continue
-        for place in range(features.shape[1]):
-            number = np.float64(features[unit, place])
-            mean = (total[unit, place] - own * number) / others
-            spread = (squares[unit, place] - own * number * number) / others - mean * mean
-            variance = (others * max(spread, 0.0) + prior * borrowed[unit, place]) / (others + prior)
-            gap = (number - mean) / np.sqrt(max(variance, LEAST_VARIANCE))
-            z[unit, place] = min(max(gap, -farthest), farthest)
+def _standardise(counts, values, mean, scatter, factor, less, least, farthest, z):
+    width = counts.shape[1]
+    for unit in range(z.shape[0]):
+        given = (factor[unit], less[unit], least[unit], farthest)
+        _standardise_row(counts[unit], mean[unit, :width], scatter[unit, :width], given, z[unit, :width])
+        _standardise_row(values[unit], mean[unit, width:], scatter[unit, width:], given, z[unit, width:])
+
+
+@njit(nogil=True, cache=True, fastmath=True, error_model="numpy")  # no checks in the way of vector instructions
+def _standardise_row(row, mean, scatter, given, z):
+    factor, less, least, farthest = given
+    for place in range(row.size):
+        gap = np.float32(row[place]) - mean[place]
+        spread = scatter[place] - less * gap * gap
+        number = factor * gap / np.sqrt(max(spread, least))
+        z[place] = min(max(number, -farthest), farthest)
