@@ -17,6 +17,7 @@ from unmask.tables.distance import nearest
 from unmask.tables.metric import Gower
 from unmask.tables.schema import Origin, Schema
 
+MOST_GROUPS = 12  # values of a column that is told about without being asked for
 NEAR = {1: "nearest", 5: "5th nearest"}
 
 
@@ -102,7 +103,8 @@ def _group_rows(features: Features, people: People, name: str) -> Iterator[tuple
 
 
 def group_columns(schema: Schema, asked: tuple[str, ...]) -> tuple[str, ...]:
-    """Columns by which risk is told: those asked for, else the keys, else all categories."""
+    """Columns by which risk is told: those asked for, else the keys, else all, but only those with few values."""
     for name in asked:
         schema.position(name)  # an unknown name is an error that lists the known ones
-    return asked or tuple(schema.keys) or tuple(column.name for column in schema.columns if not column.is_numeric)
+    names = asked or tuple(schema.keys) or schema.names
+    return tuple(name for name in names if asked or schema.column(name).listed <= MOST_GROUPS)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.attacks.everyone.features import Features
+from unmask.errors import GeneratorError
 from unmask.generators._generator import Generator, Model
 from unmask.simulation.draw import check_release
 from unmask.simulation.task import Part, Task, stream
@@ -55,6 +56,8 @@ def take_down(
     features: Features, members: np.ndarray, synthetic: Table, model: FittedModel | None
 ) -> dict[str, np.ndarray]:
     """What is kept of one run."""
+    if len(synthetic) == 0:
+        raise GeneratorError("The generator returned no rows.")
     counts, values = features.compute(synthetic, model)
     return {
         "members": members,

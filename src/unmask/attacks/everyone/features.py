@@ -11,7 +11,7 @@ import numpy as np
 from unmask.attacks.everyone.prediction_errors import prediction_errors
 from unmask.attacks.everyone.subset_counts import Subset, choose_subsets, count_keys, keys
 from unmask.attacks.everyone.white_box import LIKELIHOOD, MEASURED, white_box
-from unmask.tables.distance import nearest
+from unmask.tables.distance import kth_distances
 from unmask.tables.metric import HAMMING, Gower, Hamming
 from unmask.tables.table import Table
 from unmask.tables.units import Units
@@ -81,7 +81,11 @@ class Features:
         ratios = np.add.reduceat(found.astype(np.float32) * self._weights, self._starts, axis=1)
         values = [self._summed(ratios / max(len(synthetic), 1))]
         if self.plan.distances:
-            values += [self._least(_kth_distances(self.candidates, synthetic, metric)) for metric in METRICS.values()]
+            ks = [min(k, len(synthetic)) for k in NEIGHBOURS]  # the last one where there are fewer
+            values += [
+                self._least(kth_distances(self.candidates, synthetic, ks=ks, metric=metric))
+                for metric in METRICS.values()
+            ]
         if self.plan.white_box:
             values.append(self._summed(white_box(model, self.candidates)))
         if self.plan.prediction_errors:
@@ -130,12 +134,6 @@ class Features:
         least = np.full((self.units.count, rows.shape[1]), np.inf, dtype=rows.dtype)
         np.minimum.at(least, self.units.of_row, rows)
         return least
-
-
-def _kth_distances(candidates: Table, synthetic: Table, metric: Hamming | Gower) -> np.ndarray:
-    """Distances to the k-th nearest synthetic row; to the last one where there are fewer than k."""
-    wanted = [min(k, len(synthetic)) for k in NEIGHBOURS]
-    return nearest(candidates, synthetic, k=max(wanted), metric=metric).distances[:, [k - 1 for k in wanted]]
 
 
 def _alike_in_unit(row_keys: np.ndarray, of_row: np.ndarray) -> np.ndarray:
