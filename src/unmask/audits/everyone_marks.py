@@ -62,26 +62,23 @@ def marks_grid(marks: Marks, people: People) -> Grid | None:
     listed = people.listed
     if min(listed.sum(), (~listed).sum()) < SMALLEST_GROUP:
         return None
-    rows = []
+    rows: list[tuple[float, tuple[Cell, ...]]] = []
     for name, values in marks.values.items():
         if values.min() == values.max():
             continue
         apart = auc(values[listed], values[~listed])
-        figures = (
-            float(np.median(values[listed])),
-            float(np.median(values[~listed])),
-            apart.value,
-            apart.low,
-            apart.high,
-        )
-        rows.append((name, *(float(f"{figure:.3g}") for figure in figures)))
+        medians = float(np.median(values[listed])), float(np.median(values[~listed]))
+        figures = (float(f"{each:.3g}") for each in (*medians, apart.value, apart.low, apart.high))
+        rows.append((abs(apart.value - 0.5), (name, *figures)))
     heads = ("mark", "median of the listed", "median of the others", "AUC", "low", "high")
-    rows.sort(key=lambda row: -abs(float(row[3]) - 0.5))
-    return Grid("people/marks", "What marks the people on the list", heads, tuple(rows))
+    clearest_first = tuple(cells for _, cells in sorted(rows, key=lambda row: -row[0]))
+    return Grid("people/marks", "What marks the people on the list", heads, clearest_first)
 
 
 def groups_grid(features: Features, people: People, columns: tuple[str, ...]) -> Grid | None:
     """The share of listed people by value of some columns; small groups are left out, and names that are not public."""
+    if not people.listed.any():
+        return None
     rows = [row for column in columns for row in _group_rows(features, people, column)]
     heads = ("column", "value", "people", "listed", "low", "high", "mean AUC")
     return Grid("groups", "Who is on the list, by group", heads, tuple(rows), detail=True) if rows else None

@@ -245,7 +245,7 @@ def _people_grid(audited: Audited) -> Grid | None:
     if listed.sum() < SMALLEST_GROUP:
         return None
     names = {"AUC over runs": people.auc, f"TPR at FPR {PERSON_FPR:g}": people.tpr, "epsilon >=": people.epsilon}
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (name, *(round(float(q), 3) for q in np.nanquantile(values[listed], (0.1, 0.5, 0.9))))
         for name, values in names.items()
     ]

@@ -96,7 +96,8 @@ class Absences:
         shape = (members.shape[1], len(families))
         total, squares = np.zeros(shape), np.zeros(shape)
         for run, inside in zip(runs, members, strict=True):
-            _add_up(*load(run), ~inside, total, squares)
+            counts, values = load(run)
+            _add_up(counts, values, ~inside, total, squares)
         absent = (~members).sum(axis=0)
         n = np.maximum(absent, 1)[:, None]
         mean = total / n
@@ -119,8 +120,8 @@ class Absences:
         factor[others < 1] = 0.0  # a unit that was always in has nothing to be compared with
         least = LEAST_VARIANCE * (others + self.prior_runs)
         z = np.empty(self.mean.shape, dtype=np.float32)
-        _standardise(*block, self.mean, self.scatter, *(each.astype(np.float32) for each in (factor, less, least)),
-                     np.float32(farthest), z)  # fmt: skip
+        factors = np.stack([factor, less, least], axis=1).astype(np.float32)
+        _standardise(block[0], block[1], self.mean, self.scatter, factors, np.float32(farthest), z)
         return z
 
 
@@ -198,10 +199,10 @@ def _add_row(row, total, squares):
 
 
 @njit(nogil=True, cache=True)
-def _standardise(counts, values, mean, scatter, factor, less, least, farthest, z):
+def _standardise(counts, values, mean, scatter, factors, farthest, z):
     width = counts.shape[1]
     for unit in range(z.shape[0]):
-        given = (factor[unit], less[unit], least[unit], farthest)
+        given = (factors[unit, 0], factors[unit, 1], factors[unit, 2], farthest)
         _standardise_row(counts[unit], mean[unit, :width], scatter[unit, :width], given, z[unit, :width])
         _standardise_row(values[unit], mean[unit, width:], scatter[unit, width:], given, z[unit, width:])
 
