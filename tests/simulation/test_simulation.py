@@ -262,3 +262,40 @@ def test_a_run_killed_half_way_continues_to_the_same_draws(people, tmp_path):
     whole = MemoryStore()
     run_tasks(setting(table), tasks, whole)
     same(FileStore(out), whole, tasks)
+
+
+WORKERS = """
+    import os, sys, time
+    from unmask.simulation.executor import run_tasks
+    from unmask.simulation.store import MemoryStore
+    from unmask.simulation.task import tasks_for
+
+    def work(setting, task):
+        print(os.getpid(), flush=True)
+        time.sleep(60)
+
+    if __name__ == "__main__":
+        run_tasks(None, tasks_for(8, 0, 1, isolate=False), MemoryStore(), work=work, workers=2)
+"""
+
+
+def test_workers_end_when_the_run_is_killed(tmp_path):
+    """A worker that outlives its run would hold memory, a core, and the streams of the shell that started it."""
+    script = tmp_path / "run.py"
+    script.write_text(textwrap.dedent(WORKERS))
+    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    worker = int(process.stdout.readline())
+    process.kill()
+    process.communicate(timeout=30)  # returns when nobody holds the stream any more
+    deadline = time.monotonic() + 10
+    while alive(worker) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive(worker)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
