@@ -38,11 +38,11 @@ def marks_of(features: Features) -> Marks:
                    metric=Gower(), exclude_same_row=True).distances  # fmt: skip
     for k, name in NEAR.items():
         found[f"distance to the {name} other"] = _most(near[:, min(k, near.shape[1]) - 1], of_row, count)
-    found["people who share the rarest value"] = -_most(-others[:, sizes == 1].min(axis=1), of_row, count)
+    found["others who share the rarest value"] = -_most(-others[:, sizes == 1].min(axis=1), of_row, count)
     if (sizes == 2).any():
         pairs = others[:, sizes == 2]
-        found["pairs of values shared with nobody"] = _most((pairs == 0).sum(axis=1), of_row, count)
-        found["people who share a typical pair of values"] = -_most(-np.median(pairs, axis=1), of_row, count)
+        found["pairs of values nobody shares"] = _most((pairs == 0).sum(axis=1), of_row, count)
+        found["others who share a typical pair"] = -_most(-np.median(pairs, axis=1), of_row, count)
     missing = np.array([column.missing_code if column.missing else -1 for column in features.candidates.schema.columns])
     found["missing values"] = _most((features.candidates.codes == missing).sum(axis=1), of_row, count)
     if count < len(of_row):

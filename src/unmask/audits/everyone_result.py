@@ -235,7 +235,7 @@ def _controls(audited: Audited) -> Grid:
         ("people listed with the coins of other runs (must be 0)", int(audited.control.listed.sum()), units),
     ]
     if audited.bound is not None:
-        rows.append(("epsilon of all units >=", round(audited.bound.value, 3), round(audited.bound.largest_visible, 3)))
+        rows.append(("epsilon, everybody together, >=", round(audited.bound.value, 3), round(audited.bound.largest_visible, 3)))
     return Grid("controls", "Controls", ("what", "found", "at most"), tuple(rows))
 
 
