@@ -220,3 +220,13 @@ def test_inference_says_so_and_unlisted_is_validated():
     assert table.schema.origin is Origin.INFERRED
     with pytest.raises(ValueError, match="whatever"):
         Unlisted("whatever")
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfea\x00,\x00b", b'a,b\n1,"2\n3,4\n', b"\xff\xfe\x00\xd8"], ids=["cut", "quote", "half"]
+)
+def test_a_damaged_file_is_wrong_input(tmp_path, content):
+    path = tmp_path / "damaged.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"damaged\.csv"):
+        read_table(path)

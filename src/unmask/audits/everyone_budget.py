@@ -36,4 +36,4 @@ def runs_within(seconds: float, setting: CoinSetting, store: Store, workers: int
 def before_the_start(runs: int, units: int, rate: float) -> str:
     """What is printed before a long run: what it will be able to show."""
     alone, together = power_of(runs, units, rate), power_of(runs, units, rate, company=max(1, units // 100))
-    return f"{power_in_words(alone, runs)} {power_in_words(together, runs)}"
+    return " ".join(dict.fromkeys(power_in_words(power, runs) for power in (alone, together)))

@@ -52,7 +52,7 @@ def power_in_words(power: Power, runs: int) -> str:
     """One sentence for the verdict and for the moment before the start."""
     who = "a person" if power.company == 1 else f"each of {power.company:,} people"
     if power.visible is None:
-        return f"{runs:,} runs are too few to list {who}, however much leaks. Use more --runs."
+        return f"{runs:,} runs are too few to list anybody, however much leaks. Use more --runs."
     return (
         f"With {runs:,} runs, {who} whose record is copied into {round(100 * power.visible)} in 100 of the releases "
         "would be seen (on the list in 8 of 10 cases)."

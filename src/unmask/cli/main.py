@@ -22,6 +22,7 @@ from unmask.cli import (
     everyone,
     filter,
     generators,
+    pool,
     report,
     schema,
     synthesize,
@@ -43,6 +44,7 @@ app = typer.Typer(
 )
 for verb in (demo, audit, schema, describe, generators, synthesize, attacks, attack, everyone, epsilon, filter, report):
     app.command(name=verb.__name__.rpartition(".")[2], help=verb.__doc__)(verb.run)
+app.add_typer(pool.app, name="pool")
 
 
 def _show_version(wanted: bool) -> None:

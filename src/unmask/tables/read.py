@@ -111,10 +111,13 @@ def _read_file(path: Path) -> Frame:
         raise InputError(f"{where}: this is a Parquet file. Rename it to end in .parquet.")
     if content[:2] in (b"PK", b"\x1f\x8b"):
         raise InputError(f"{where}: this is a compressed file or a spreadsheet. Save it as CSV (or CSV ending in .gz).")
-    text, notes = _decode(content, where)
-    if not text.strip():
-        raise InputError(f"{where}: the file is empty.")
-    return replace(_parse(text, where, tab=".tsv" in path.name.lower()), notes=notes)
+    try:
+        text, notes = _decode(content, where)
+        if not text.strip():
+            raise InputError(f"{where}: the file is empty.")
+        return replace(_parse(text, where, tab=".tsv" in path.name.lower()), notes=notes)
+    except (UnicodeDecodeError, csv.Error, pd.errors.ParserError) as problem:
+        raise InputError(f"{where}: not a readable table ({type(problem).__name__}). Save it as CSV in UTF-8.") from None
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
