@@ -306,7 +306,7 @@ def test_an_audit_carries_on_with_its_wealth(tmp_path):
     assert state["runs"] == result.findings[0].estimate.n == len(state["trail"]) == 100
     assert np.array(state["trail"][:60]) / math.log(10) == pytest.approx(np.array(whole.series[0].y[:60]))
     assert "bound at 100 runs" not in dict(grid(result, "verdict").rows)  # 100 was never planned
-    with pytest.raises(RunError, match="another run"):
+    with pytest.raises(RunError, match="another audit"):
         audit_epsilon(Histogram(1.0), claim=Claim(2.0), runs=5, out=tmp_path, carry_on=True, **QUICK)
 
 

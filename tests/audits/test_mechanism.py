@@ -39,7 +39,7 @@ def population():
 def line(result, name, group="rows"):
     grids = {grid.name: grid for grid in result.grids}
     found = {}
-    for grid in grids.values():
+    for grid in (grid for grid in grids.values() if grid.name.startswith("attacks")):
         row = next(row for row in grid.rows if row[0] == name and row[1] == group)
         found |= dict(zip(grid.columns, row, strict=True))
     return found
@@ -61,6 +61,47 @@ def test_a_copier_is_seen_exactly_as_often_as_it_copies(population, p):
         assert found["AUC low"] <= (1 + p) / 2 <= found["AUC high"], name
     severity = {finding.name: finding.severity for finding in result.findings}
     assert p < 0.5 or severity["closest-record/rows"] is Severity.HIGH
+
+
+def test_a_copier_exposes_the_odd_one_and_its_histogram_shows_two_sides(population):
+    """The alien of row 0 is told always, the others never: one of three targets is above tolerance."""
+    result = attack(
+        "copycat:p=1",
+        population,
+        attacks=("record-linkage",),
+        targets="rows:0,5,9",
+        shadows=40,
+        tests=160,
+        train_rows=60,
+    )
+    (finding,) = result.findings
+    assert finding.exposure.attacked == 3
+    assert 1 <= finding.exposure.above.value <= 3
+    assert finding.exposure.worst.low > 0.5
+    grid = next(grid for grid in result.grids if grid.name == "controls")
+    published, permuted = grid.rows
+    assert published[1] > 0.9
+    assert permuted[2] <= 0.5 <= permuted[3]
+    names = [series.name for series in result.series if series.name.startswith("histogram/")]
+    assert names == ["histogram/record-linkage/target in the data", "histogram/record-linkage/target not in"]
+    text = json.dumps(result.to_plain())
+    assert '"row"' not in text
+
+
+def test_an_oblivious_generator_exposes_no_target(population):
+    result = attack("oblivious", population, attacks=("record-linkage", "histogram"), targets="random:6", shadows=40,
+                    tests=80, train_rows=60)  # fmt: skip
+    assert [finding.exposure.above.value for finding in result.findings] == [0, 0]
+    assert all(finding.exposure.worst.low == 0 for finding in result.findings)
+
+
+def test_what_a_generator_claims_is_a_fact(population):
+    choices = {"attacks": ("record-linkage",), "targets": "1", "shadows": 4, "tests": 8, "train_rows": 60}
+    facts = (result := attack("privbayes:epsilon=1", population, **choices)).facts
+    assert facts.claims[0].startswith("The generator claims: epsilon 1")
+    assert "can have an advantage above" in facts.claims[1]
+    assert set(facts.claims + facts.visible) <= set(result.notes)
+    assert attack("cart", population, **choices).facts.claims == ()
 
 
 def test_published_data_gives_everything_away(population):

@@ -3,14 +3,26 @@ import math
 
 import pytest
 
-from unmask.audits.result import Figure, Finding, Grid, Input, NotTested, Records, Result, Series, Severity
+from unmask.audits.result import (
+    Exposure,
+    Facts,
+    Figure,
+    Finding,
+    Grid,
+    Input,
+    NotTested,
+    Records,
+    Result,
+    Series,
+    Severity,
+)
 from unmask.audits.run import load, write
 from unmask.errors import RunError
 
 FIGURE = Figure(0.19, 0.12, 0.27, 0.95, "Clopper-Pearson", 200)
 FINDING = Finding(
     "closest-record", "19 in 100 members are recognised", "Someone who holds the release", "membership", Severity.HIGH,
-    FIGURE, None, FIGURE, "Do not publish",
+    FIGURE, None, FIGURE, "Do not publish", Exposure(200, 38, FIGURE, None, "why not"),
 )  # fmt: skip
 
 
@@ -24,6 +36,7 @@ def full_result(**changes) -> Result:
         "grids": (Grid("g", "A grid", ("a", "b"), (("x", 1), ("NaN", None), (True, math.nan), (-math.inf, 2.5))),),
         "series": (Series("s", "A line", "x", "y", (0.0, 1.0), (math.inf, 2.0)),),
         "notes": ("</script> <b>",),
+        "facts": Facts(("a leak of 3 % would be seen",), (), ("epsilon 1",)),
         "not_tested": (NotTested("gen-lra", "no holdout", "give one"),),
         "records": Records(("row", "score", "who"), ((4, 0.5, "p1"), (2, 0.25, None))),
     }
@@ -75,7 +88,9 @@ def test_another_plan_is_not_overwritten_and_the_field_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda plain: plain.update(format=2), "has format 2, this version of unmask reads 1"),
+        (lambda plain: plain.update(format=1), "has format 1, this version of unmask reads 2"),
+        (lambda plain: plain["facts"].pop("visible"), "facts: the field 'visible' is missing"),
+        (lambda plain: plain["findings"][0]["exposure"].update(hit="x"), "exposure: hit is 'x'"),
         (lambda plain: plain.pop("seed"), "the field 'seed' is missing"),
         (lambda plain: plain.update(extra=1), "unknown field extra"),
         (lambda plain: plain.update(seed="3"), "seed is '3'; it should be of type int"),

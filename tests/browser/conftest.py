@@ -7,6 +7,7 @@ import tarfile
 
 import pytest
 
+from tests.reports import examples
 from tests.reports.test_html import GOLDEN, HOSTILE, hostile, read
 from unmask.errors import RunError
 from unmask.files import write_atomically
@@ -39,6 +40,7 @@ def pages(tmp_path_factory):
     texts = {path.stem: render(read(path), {"command": ["unmask", "demo"]}) for path in GOLDEN}
     texts["hostile"] = render(hostile(" ".join(text for text in HOSTILE if len(text) < 100)))
     texts["long"] = render(hostile("x" * 10_000))
+    texts["crowded"] = render(examples.crowded())
     texts["comparison"] = render_comparison({path.stem: read(path) for path in GOLDEN})
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")

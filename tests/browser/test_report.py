@@ -101,7 +101,7 @@ def test_dark_is_dark_and_paper_is_white(visit):
     assert dark.is_visible(".wide svg")
 
 
-@pytest.mark.parametrize("name", ["release", "attack", "demo", "quiet", "epsilon"])
+@pytest.mark.parametrize("name", ["release", "attack", "demo", "quiet", "epsilon", "crowded"])
 def test_verdict_to_not_tested_fit_two_sheets(visit, name):
     page = visit(name)
     whole = sheets(page)

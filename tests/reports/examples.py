@@ -1,11 +1,26 @@
-"""Results made by hand, with everything that a report knows how to show. `python -m tests.reports.examples` writes golden/."""
+"""Results made by hand, with everything that a report knows how to show, and results of real runs.
+
+`python -m tests.reports.examples` writes golden/ (under a minute).
+"""
 
 import json
 import math
 from dataclasses import replace
 from pathlib import Path
 
-from unmask.audits.result import Figure, Finding, Grid, Input, NotTested, Records, Result, Series, Severity
+from unmask.audits.result import (
+    Exposure,
+    Facts,
+    Figure,
+    Finding,
+    Grid,
+    Input,
+    NotTested,
+    Records,
+    Result,
+    Series,
+    Severity,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 VERSIONS = {"python": "3.11.7", "unmask": "0.1.0", "numpy": "2.4.6"}
@@ -13,6 +28,8 @@ RELEASE_THREAT = (
     "Someone who holds the release and knows a person's record wants to know whether the person was in the data."
 )
 HOLDER = "Someone who holds the release and some columns of a person"
+SEEN = "Verbatim copies of 3% of the records would have been seen in 8 of 10 trials; other leaks may not."
+NAMED = "24 people are named as at risk; at most 10 in 100 of them by mistake (records.csv)."
 REDO = "Drop or coarsen what makes these people stand out, generate anew, and audit again with the same seed."
 
 
@@ -20,7 +37,14 @@ def figure(value: float, width: float = 0.05, n: int = 1000) -> Figure:
     return Figure(value, value - width, value + width, 0.95, "Newcombe (MOVER, Wilson)", n)
 
 
-def finding(name, title, criterion, severity, gain, control, guess=None, threat=HOLDER, advice=REDO) -> Finding:
+def exposure(share: float, attacked: int = 1000) -> Exposure:
+    """A share of the attacked records is above tolerance."""
+    return Exposure(attacked, round(2 * share * attacked), figure(0.5, 0.1), figure(share * attacked, 10))
+
+
+def finding(
+    name, title, criterion, severity, gain, control, guess=None, threat=HOLDER, advice=REDO, exposed=None
+) -> Finding:
     return Finding(
         name,
         title,
@@ -31,6 +55,7 @@ def finding(name, title, criterion, severity, gain, control, guess=None, threat=
         None if guess is None else figure(guess, 0.01),
         None if control is None else figure(control, 0.02),
         advice,
+        exposed,
     )
 
 
@@ -55,6 +80,7 @@ def release() -> Result:
             0.28,
             0.25,
             threat=RELEASE_THREAT,
+            exposed=exposure(0.016, 1500),
         ),
         finding(
             "copies",
@@ -73,6 +99,7 @@ def release() -> Result:
             0.09,
             0.05,
             0.01,
+            exposed=exposure(0.09),
         ),
         finding(
             "inferring income",
@@ -82,6 +109,7 @@ def release() -> Result:
             0.055,
             0.74,
             0.72,
+            exposed=Exposure(1000, 795, undefined="there is no holdout to compare with"),
         ),
         finding("reconsyn", "3 in 100 records were rebuilt, 2 in 100 by chance", "reconstruction", none, 0.01, 0.02),
         Finding(
@@ -251,11 +279,8 @@ def release() -> Result:
         findings=findings,
         grids=grids,
         series=(*roc, *ecdf, *scores, *others),
-        notes=(
-            "Verbatim copies of 3% of the records would have been seen in 8 of 10 trials; other leaks may not.",
-            "24 people are named as at risk; at most 10 in 100 of them by mistake (records.csv).",
-            "A note.",
-        ),
+        notes=(SEEN, NAMED, "A note about what would have been seen by people at risk."),
+        facts=Facts((SEEN,), (NAMED,), ("The generator claims: epsilon 1.",)),
         not_tested=(NotTested("likelihood", "there is no fitted model", "use `unmask attack --access white-box`"),),
         versions=VERSIONS,
         records=Records(("row", "person", "score"), ((4711, "p-secret", 0.99),)),
@@ -280,6 +305,17 @@ def quiet() -> Result:
     return replace(release(), findings=calm, grids=(), series=(), not_tested=())
 
 
+def crowded() -> Result:
+    """Large and small leaks of every kind, four of each."""
+    kinds = ("singling out", "linking", "inferring", "membership")
+    findings = tuple(
+        finding(f"{kind} {k}", f"{kind} {k}: the attack succeeds in 79 in 100 attempts, 76 in 100 on people who are not in the "
+                "data", kind, severity, 0.2, 0.5, 0.4, threat=f"{HOLDER} tries {kind}, and knows other people of the population.")
+        for severity in (Severity.HIGH, Severity.LOW) for kind in kinds for k in range(4)
+    )  # fmt: skip
+    return replace(release(), findings=findings)
+
+
 def epsilon() -> Result:
     """The audit of a claim."""
     full = release()
@@ -293,10 +329,30 @@ def epsilon() -> Result:
     )
 
 
+def runs() -> dict[str, Result]:
+    """What audits really give, in small: an attack, the demonstration, a description, the audit of a claim."""
+    from unmask.audits.demo import demo
+    from unmask.audits.describe import describe
+    from unmask.audits.epsilon import audit_epsilon
+    from unmask.audits.mechanism import attack
+    from unmask.datasets import adult
+    from unmask.tables.read import read_table
+
+    people = adult().take(range(2500)).to_pandas()  # the schema is inferred on the way
+    sizes = {"targets": "isolated:4+random:4", "shadows": 60, "tests": 60, "train_rows": 400}
+    return {
+        "attack": attack("cart", people, **sizes),
+        "demo": demo(),
+        "describe": describe(read_table(people)),
+        "epsilon-run": audit_epsilon("histogram:epsilon=1", runs=200),
+    }
+
+
 def write() -> None:
     """Write the golden files."""
-    for make in (release, quiet, epsilon):
-        (GOLDEN / f"{make.__name__}.json").write_text(json.dumps(make().to_plain(), indent=1, allow_nan=False) + "\n")
+    made = {make.__name__: make() for make in (release, quiet, epsilon)}
+    for name, result in (made | runs()).items():
+        (GOLDEN / f"{name}.json").write_text(json.dumps(result.to_plain(), indent=1, allow_nan=False) + "\n")
 
 
 if __name__ == "__main__":

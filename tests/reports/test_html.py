@@ -11,10 +11,11 @@ import pytest
 
 from tests.audits.test_result import full_result
 from tests.reports import examples
-from unmask.audits.result import Grid, NotTested, Result, Series, Severity
+from unmask.audits.result import Exposure, Facts, Grid, NotTested, Result, Series, Severity
 from unmask.audits.run import load
 from unmask.errors import RunError
 from unmask.reports.html import render, render_comparison, write
+from unmask.reports.record import criteria_of
 
 GOLDEN = sorted(examples.GOLDEN.glob("*.json"))
 ALWAYS = ["verdict", "criteria", "findings", "not-tested", "sound", "method"]
@@ -69,7 +70,10 @@ def read(path: Path) -> Result:
 def hostile(text: str) -> Result:
     """A result in which every text that can come from a file is hostile."""
     base = examples.release()
-    changed = [replace(f, name=text, title=text, threat=text, advice=text) for f in base.findings]
+    changed = [
+        replace(f, name=text, title=text, threat=text, advice=text, exposure=Exposure(10, 5, undefined=text))
+        for f in base.findings
+    ]
     return replace(
         base,
         plan={"generator": text, text: text, "claim": text},
@@ -84,7 +88,8 @@ def hostile(text: str) -> Result:
             Series(f"{kind}/{text}", text, text, text, (0.1, 0.5, 1.0), (0.0, 0.5, 1.0))
             for kind in ("roc", "ecdf", "histogram", "risk", "power", "epsilon", "tradeoff", "reconstruction", "other")
         ),
-        notes=(text, f"{text} would have been seen"),
+        notes=(text, f"{text} seen"),
+        facts=Facts((f"{text} seen",), (text,), (text,)),
         not_tested=(NotTested(text, text, text),),
         versions={"unmask": text, text: text},
     )
@@ -174,6 +179,7 @@ def test_nothing_is_loaded_from_anywhere(path):
         if "href" in attributes:
             assert attributes["href"].startswith("#") or (tag == "link" and attributes["href"] == "data:,")
     made = render(read(path))
+    assert len(made.encode()) < 450_000
     assert "@import" not in made
     assert "url(" not in made
     assert not re.search(r"https?://", made)
@@ -246,8 +252,94 @@ def test_several_results_stand_side_by_side():
     assert len(page.all("script")) == 1
 
 
-def test_a_newer_result_is_refused(tmp_path):
-    plain = examples.release().to_plain() | {"format": 99}
+@pytest.mark.parametrize("number", [1, 99])
+def test_results_of_other_versions_are_refused(tmp_path, number):
+    plain = examples.release().to_plain() | {"format": number}
     (tmp_path / "result.json").write_text(json.dumps(plain))
-    with pytest.raises(RunError, match="has format 99, this version of unmask reads 1"):
+    with pytest.raises(RunError, match=f"has format {number}, this version of unmask reads 2"):
         load(tmp_path)
+
+
+def test_facts_and_not_the_wording_of_notes_decide_where_a_sentence_stands():
+    """A note that only sounds like a fact stays a note; a fact in other words keeps its place."""
+    base = examples.quiet()
+    other = replace(
+        base, notes=("42 eels.", *base.notes[2:]), facts=replace(base.facts, visible=("42 eels.",), at_risk=())
+    )
+    made = render(other)
+    verdict, sound = (re.search(rf'<section id="{name}".*?</section>', made, re.S)[0] for name in ("verdict", "sound"))
+    assert "42 eels." in verdict
+    assert "what would have been seen by people at risk" not in verdict
+    assert 'id="risk"' not in made
+    assert sound.count("42 eels.") == 1
+    assert "what would have been seen by people at risk" in sound.partition("<h3>Notes</h3>")[2]
+
+
+def test_the_record_has_every_field_that_regulators_ask_for():
+    """For an audit of a release, an attack on a generator and the audit of a claim, from real runs."""
+    always = (
+        "Release (SHA-256 of its content)", "Generator", "Seed of every random step", "Unit of privacy",
+        "Differential privacy: claim and bound", "Subgroups", "Controls and calibration", "Command", "Finished", "Versions",
+        "Mitigation tried", "Reviewer", "Date of review", "Per criterion", "worst record", "records above tolerance",
+        "excess risk", "by guessing", "control", "Attackers", "unmask verb --seed 0", "numpy",
+    )  # fmt: skip
+    special = {
+        "demo": (
+            "synthetic: ",
+            "not known to this audit",
+            "Generator and its seed",
+            "blind classifier",
+            "see Who is at risk",
+        ),
+        "attack": ("every release was drawn from the generator", "real table published", "groups of targets", "cart"),
+        "epsilon-run": (
+            "Tested claim: epsilon 1",
+            "Shown by epsilon: ε ≥",
+            "oblivious",
+            "histogram:epsilon=1",
+            "Power: ",
+        ),
+    }
+    for name, words in special.items():
+        made = render(
+            read(examples.GOLDEN / f"{name}.json"), {"command": ["unmask", "verb", "--seed", "0"], "finished": "x"}
+        )
+        method = Page(re.search(r'<section id="method".*?</section>', made, re.S)[0]).text
+        for word in (*always, *words):
+            assert word in method, (name, word)
+
+
+def test_criteria_say_what_they_mean_for_records_or_why_not():
+    rows = {
+        row[0]: dict(zip(grid.columns, row, strict=True))
+        for grid in [criteria_of(examples.release())]
+        for row in grid.rows
+    }
+    linking = rows["Linking (WP29)"]
+    assert linking["worst record"] == "0.500 (0.400 to 0.600)"
+    assert linking["records above tolerance"] == "90 (80 to 100) of 1,000"
+    assert linking["excess risk"] == 0.095
+    assert rows["Inferring (WP29)"]["worst record"] == "not defined: there is no holdout to compare with"
+    assert rows["Inferring (WP29)"]["records above tolerance"] == "not defined; 795 of 1,000 were hit"
+    assert rows["Membership"]["records above tolerance"] == "24 (14 to 34) of 1,500 by gen-lra"
+    assert rows["Singling out (WP29)"]["worst record"] == "not measured"
+    assert rows["Differential privacy claim"]["worst record"].startswith("not defined for a claim")
+
+
+def test_histograms_of_the_clearest_attacks_stand_open_and_the_others_are_folded():
+    made = render(read(examples.GOLDEN / "demo.json"))
+    detail = re.search(r'<section id="detail".*?</section>', made, re.S)[0]
+    folded = re.findall(r'<details class="folded"><summary><bdi>Scores of (.*?)</bdi>', detail)
+    every = re.findall(r"<figcaption><bdi>Scores of (.*?)</bdi>", detail)
+    assert len(every) == 6
+    assert folded == every[2:]
+    assert every[0] == next(f.name for f in read(examples.GOLDEN / "demo.json").findings if f.criterion == "membership")
+
+
+def test_advice_and_attackers_are_not_said_again():
+    base = examples.release()
+    twice = tuple(replace(f, severity=s) for s in (Severity.HIGH, Severity.LOW) for f in base.findings[:1])
+    findings = re.search(r'<section id="findings".*?</section>', render(replace(base, findings=twice)), re.S)[0]
+    assert findings.count(examples.REDO) == 1
+    assert findings.count(examples.RELEASE_THREAT.replace("'", "&#39;")) == 1
+    assert "As above." in findings

@@ -22,6 +22,12 @@ def test_everything_in_a_result_is_shown():
         assert part in text
 
 
+def test_findings_say_how_many_records_are_above_tolerance():
+    assert "Records above tolerance: 90 (80 to 100) of 1,000; worst record: 0.500 (0.400 to 0.600)" in shown(
+        examples.release()
+    )
+
+
 def test_markup_in_names_is_shown_not_interpreted():
     assert "[red]x[/red]" in shown(full_result(notes=("[red]x[/red]",)))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from unmask import generators
 from unmask.audits.release import audit
+from unmask.audits.release_plan import ReleasePlan
 from unmask.audits.result import Cell, Finding, Grid, Result
 from unmask.datasets import adult
 from unmask.simulation.task import stream
@@ -39,7 +40,7 @@ def demo(*, seed: int = 0, workers: int = 1, progress: Callable[[int, int], None
     return replace(
         leaky,
         audit="demo",
-        plan={**leaky.plan, "people": PEOPLE, "leaky": LEAKY, "careful": CAREFUL},
+        plan=expected(seed).plan,
         findings=tuple(replace(finding, title=f"{LEAKY}: {finding.title}") for finding in leaky.findings),
         grids=(_side_by_side(leaky, careful), *leaky.grids),
         notes=(
@@ -48,6 +49,12 @@ def demo(*, seed: int = 0, workers: int = 1, progress: Callable[[int, int], None
             *leaky.notes,
         ),
     )
+
+
+def expected(seed: int) -> Result:
+    """What is known of the result before the work begins."""
+    plan = {**ReleasePlan(seed=seed).to_plain(), "people": PEOPLE, "leaky": LEAKY, "careful": CAREFUL}
+    return Result(audit="demo", seed=seed, plan=plan, inputs=())
 
 
 def _side_by_side(leaky: Result, careful: Result) -> Grid:

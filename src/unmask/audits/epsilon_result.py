@@ -15,7 +15,7 @@ from unmask.audits.epsilon_game import Game, bits_attacks, has_fractions
 from unmask.audits.epsilon_outputs import Setting
 from unmask.audits.epsilon_power import power_curve, smallest_seen
 from unmask.audits.epsilon_support import Support, support_in_words, support_of
-from unmask.audits.result import Cell, Figure, Finding, Grid, NotTested, Result, Series, Severity, describe_input
+from unmask.audits.result import Cell, Facts, Figure, Finding, Grid, NotTested, Result, Series, Severity, describe_input
 from unmask.generators._generator import Measurement, claim_for
 from unmask.simulation.task import stream
 from unmask.stats import Bound, Refusal
@@ -68,6 +68,7 @@ def build_result(audited: Audited) -> Result:
     fixed = _fixed(audited)
     support = support_of(game.sides[0].history(), plan.claim) if game.sides[0].coins else []
     bits = _bits(audited)
+    visible, void = () if game.refuted else (_power_note(audited),), _void(audited)
     findings = [_finding(audited, bound)]
     if bits is not None and bits.refuted:
         findings.append(_bits_finding(audited, bits))
@@ -84,7 +85,8 @@ def build_result(audited: Audited) -> Result:
             _support_grid(support),
         ),
         series=_series(audited),
-        notes=tuple(_notes(audited, bound, fixed, support, bits)),
+        notes=tuple(_notes(audited, bound, (*visible, *void), support, bits)),
+        facts=Facts(visible=visible, claims=void),
         not_tested=tuple(_not_tested(audited, fixed)),
         failed_tasks=len(game.failed),
     )
@@ -286,11 +288,19 @@ def _series(audited: Audited) -> tuple[Series, ...]:
     )  # fmt: skip
 
 
-def _notes(audited: Audited, bound: Bound, fixed: list[Fixed], support: list[Support], bits: Game | None) -> list[str]:
-    game, plan = audited.game, audited.plan
-    notes = [verdict(audited, bound), support_in_words(support)]
-    if not game.refuted:
-        notes.append(_power_note(audited))
+def _void(audited: Audited) -> tuple[str, ...]:
+    """That the claim means nothing on the real table, if so."""
+    declared = claim_for(audited.plan.claim, audited.real.schema) if audited.real is not None else None
+    if declared is None or not declared.void:
+        return ()
+    return (f"On the real table the claim is void: {declared.void}.",)
+
+
+def _notes(
+    audited: Audited, bound: Bound, facts: tuple[str, ...], support: list[Support], bits: Game | None
+) -> list[str]:
+    game = audited.game
+    notes = [verdict(audited, bound), support_in_words(support), *facts]
     if bits is not None:
         state = "refute the claim on their own" if bits.refuted else "do not refute the claim"
         notes.append(
@@ -300,9 +310,6 @@ def _notes(audited: Audited, bound: Bound, fixed: list[Fixed], support: list[Sup
         notes.append(
             "Several pairs take turns, so bounds at a fixed number of runs are not given; name one pair for them."
         )
-    declared = claim_for(plan.claim, audited.real.schema) if audited.real is not None else None
-    if declared is not None and declared.void:
-        notes.append(f"On the real table the claim is void: {declared.void}.")
     notes += _control_notes(audited.controls)
     if game.failed:
         sides = [sum(coin is side for coin, _ in game.failed) for side in (True, False)]

@@ -20,7 +20,9 @@ from unmask.attacks.everyone.features import Features
 from unmask.attacks.everyone.scorer import RatioScorer, Scorer
 from unmask.audits.coin_pool import CoinPool
 from unmask.audits.draws import DRAWS, open_draws
+from unmask.audits.everyone_attribute import attributes
 from unmask.audits.everyone_budget import before_the_start, runs_within
+from unmask.audits.everyone_confirm import confirm
 from unmask.audits.everyone_evidence import Judged, judge, shuffled
 from unmask.audits.everyone_people import judge_people
 from unmask.audits.everyone_plan import AUTO, GROWING, EveryonePlan
@@ -104,7 +106,7 @@ def run(
     tasks = coin_tasks(plan.runs)
     run_tasks(setting, tasks, store, work=draw_coins, workers=workers, progress=progress)
     drawn = CoinPool.gather(setting, tasks, store)
-    return judge_pool(plan, drawn, real, rows, coins, scores=scores)
+    return judge_pool(plan, drawn, real, rows, coins, scores=scores, directory=pool, workers=workers, progress=progress)
 
 
 def set_up(plan: EveryonePlan, generator: Generator, real: Table) -> tuple[CoinSetting, np.ndarray, Coins]:
@@ -131,16 +133,26 @@ def _taken(plan: EveryonePlan, real: Table) -> np.ndarray:
 
 def identity(plan: EveryonePlan, real: Table) -> dict[str, Any]:
     """All that changes a draw."""
-    fixed = {
-        name: value for name, value in plan.to_plain().items() if name not in (*GROWING, "secrets", "redraw_secrets")
-    }
+    fixed = {name: value for name, value in plan.to_plain().items() if name not in GROWING}
     return fixed | {"audit": "everyone", "seed": plan.seed, "real": real.digest()}
 
 
 def judge_pool(
-    plan: EveryonePlan, pool: CoinPool, real: Table, rows: np.ndarray, coins: Coins, *, scores: Path | None = None
+    plan: EveryonePlan,
+    pool: CoinPool,
+    real: Table,
+    rows: np.ndarray,
+    coins: Coins,
+    *,
+    scores: Path | None = None,
+    directory: Path | None = None,
+    workers: int = 1,
+    progress: Progress = no_progress,
 ) -> Result:
-    """Everything after the draws. `scores` is a file for the evidence about everybody in every judged run."""
+    """Everything after the draws.
+
+    `scores` is a file for the evidence about everybody in every judged run; `directory` is where further draws are kept.
+    """
     setting = pool.setting
     families, scorer = setting.features.families, scorer_of(plan)
     judged = judge(pool.load, pool.members, families, scorer)
@@ -150,6 +162,8 @@ def judge_pool(
     control = judge(pool.load, other, families, scorer)
     coined = setting.game.judged
     people = judge_people(judged, coined, rate=plan.rate, confidence=plan.confidence)
+    extra = attributes(plan, pool, workers, progress, directory)
+    extra += confirm(plan, pool, people, real, rows, store=pool.store, workers=workers, progress=progress)
     claim = claim_for(setting.generator.claim, real.schema)
     audited = Audited(
         plan=plan,
@@ -166,6 +180,7 @@ def judge_pool(
         ),
         claim_bound=_claim_bound(plan, claim, coins, judged, setting),
         power=power_of(len(pool), int(coined.sum()), plan.rate),
+        extra=extra,
     )
     return build_result(audited)
 

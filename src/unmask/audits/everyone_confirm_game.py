@@ -8,14 +8,15 @@ chosen afterwards, so the person may be looked at after any run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit
 
 from unmask.attacks.everyone.features import Family, Features
-from unmask.attacks.everyone.scorer import FittedRatio
+from unmask.attacks.everyone.scorer import LEAST_VARIANCE, FittedRatio
+from unmask.attacks.everyone.white_box import LIKELIHOOD, MEASURED
 from unmask.audits.epsilon_attacks import (
     ABSTAIN,
     IN,
@@ -46,6 +47,7 @@ SUREST = 3.0  # log-likelihood ratio: a bell curve is trusted no further
 OPEN = 0.25  # standard deviations by which a shift may differ from the pool's, where the pool saw none
 FAR = 16.0  # standard deviations of the pool: twice its own limit, since means move a little with the size
 HALF = math.log(0.5)  # the share of the first wealth that is bet on regions; the graded bet has the other one
+WHITE_BOX = (LIKELIHOOD, MEASURED)  # of the pool: read from the pair here
 ADVANTAGES = np.linspace(0.0, 0.99, 100)
 
 
@@ -66,8 +68,10 @@ class Direction:
         sizes = [f"count {len(subset)}" for subset in features.subsets]
         names = [name.partition(":")[0] for name in features.names[len(sizes) :]]
         kept = np.array([name not in WHITE_BOX for name in features.names])
-        mean = fitted.scale.mean[unit] * np.where(counts, growth, 1.0)
-        inverse = fitted.scale.inverse[unit] / np.where(counts, math.sqrt(growth), 1.0)
+        absences = fitted.absences
+        variance = absences.scatter[unit] / (absences.runs[unit] + absences.prior_runs) * np.where(counts, growth, 1.0)
+        mean = absences.mean[unit] * np.where(counts, growth, 1.0)
+        inverse = 1 / np.sqrt(np.maximum(variance, LEAST_VARIANCE))
         shift = fitted.shift.shift[unit] / math.sqrt(fitted.shift.variance[unit])
         groups = tuple(name for name, keep in zip([*sizes, *names], kept, strict=True) if keep)
         return cls(mean[kept], inverse[kept], fitted.weights[kept].astype(np.float64), groups, float(shift))
@@ -75,13 +79,16 @@ class Direction:
     def read(self, features: np.ndarray) -> dict[str, float]:
         """The score and its parts. Rounded, so that equal releases get equal scores."""
         parts = np.clip((features - self.mean) * self.inverse, -FAR, FAR) * self.weights
-        found = {SCORE: float(parts.sum())}
-        for group in dict.fromkeys(self.groups):
-            found[f"part of the scorer: {group}"] = float(parts[np.array(self.groups) == group].sum())
-        return {name: round(value, 6) for name, value in found.items()}
+        names, place = self._parts
+        sums = np.bincount(place, parts, minlength=len(names))
+        found = {f"part of the scorer: {name}": float(value) for name, value in zip(names, sums, strict=True)}
+        return {name: round(value, 6) for name, value in (found | {SCORE: float(parts.sum())}).items()}
 
-
-WHITE_BOX = ("likelihood", "measured")
+    @cached_property
+    def _parts(self) -> tuple[list[str], np.ndarray]:
+        """The names of the parts, and to which one each feature belongs."""
+        names = list(dict.fromkeys(self.groups))
+        return names, np.array([names.index(group) for group in self.groups])
 
 
 @dataclass
@@ -265,12 +272,3 @@ def graded_gain(evidence: float, coin: bool, epsilons: np.ndarray) -> np.ndarray
     sure = expit(abs(evidence))
     stake = np.clip(np.minimum(STAKE * (sure - (1 - sure) * odds), MOST) / odds, 0.0, None)
     return np.asarray(np.log1p(stake if (evidence > 0) == coin else -stake * odds))
-
-
-Outcome = Callable[[int], tuple[bool, Arrays | Failed]]  # of run number i
-
-
-def play_on(person: PersonGame, outcomes: Mapping[int, tuple[bool, Arrays | Failed]]) -> None:
-    """Judge runs in their order, from where the game stands."""
-    while person.runs in outcomes:
-        person.observe(*outcomes[person.runs])

@@ -23,6 +23,7 @@ from unmask.tables.table import Table, concatenate
 from unmask.tables.units import Units
 
 ROWS = "rows"  # how many there are says that somebody is missing, not who
+COIN = "coin"
 RATIO, LIKELIHOOD = "likelihood ratio", "log-likelihood of target"
 
 
@@ -36,12 +37,13 @@ class ConfirmRun(Task):
 
 
 def confirm_run(unit: int, index: int) -> ConfirmRun:
+    """Run number `index` about a unit."""
     return ConfirmRun(Part.TEST, index, unit)
 
 
-def coin_of(seed: int, run: ConfirmRun) -> bool:
+def coin_of(seed: int, run: ConfirmRun, word: str = COIN) -> bool:
     """Whether the person is in: of a stream of its own, so that it is known even if the run fails."""
-    return bool(stream(seed, run.id, "coin").integers(2))
+    return bool(stream(seed, run.id, word).integers(2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +51,15 @@ class OneUnit(Features):
     """The features of the pool for one unit alone: what depends on the others is counted once, for the whole table."""
 
     around: np.ndarray  # how many rows of other units share each row's cell (rows x sets)
+    table_rows: int
 
     @cached_property
     def others(self) -> np.ndarray:
         return self.around
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        return (self.table_rows / (self.others + 1.0)).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +89,8 @@ class Person:
         around = count_keys(asked, keys(real, features.subsets)).astype(np.int64) - count_keys(asked, asked)
         plan = replace(features.plan, white_box=False)  # that is read from the pair, which says more
         unit = Units(np.zeros(len(target), dtype=np.int64), 1, None)
-        return cls(
-            Pair("one person", real, outside, target, other), OneUnit(plan, target, unit, features.subsets, around)
-        )
+        one = OneUnit(plan, target, unit, features.subsets, around, len(real))
+        return cls(Pair("one person", real, outside, target, other), one)
 
     @cached_property
     def reader(self) -> TableReader:

@@ -14,7 +14,9 @@ from unmask.threats.knowledge import Box
 AUTO = "auto"  # coins as the generator's claim asks for
 SCORERS = ("ratio", "boosted")
 # What may change between runs of one directory: none of these changes a draw.
-GROWING = ("runs", "scorer", "rate", "confidence", "groups", "confirm", "confirm_runs")
+GROWING = (
+    "runs", "scorer", "rate", "confidence", "groups", "secrets", "redraw_secrets", "confirm", "confirm_runs",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

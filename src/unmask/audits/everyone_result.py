@@ -303,10 +303,8 @@ def _notes(audited: Audited) -> Iterator[str]:
         f"coin, the generator is fitted to about {fitted:,.0f} of {units.count:,} units and publishes "
         f"{setting.synthetic_rows:,} rows. The first {audited.judged.learnt} runs teach the scorer, later ones are judged."
     )
-    yield (
-        "Each run learns from half of the people. That overstates what a fit to all of them gives away; the exact game at "
-        "full size (--confirm) settles it for single people."
-    )
+    settled = "" if plan.confirm else "; only the exact game at full size settles it for single people"
+    yield f"Each run learns from half of the people. That overstates what a fit to all of them gives away{settled}."
     if setting.generator.row_level:
         yield "This generator publishes changed real rows: their number varies with the coins, and counts as a leak here."
     if plan.subsample is not None and rows < len(audited.real):

@@ -131,7 +131,16 @@ def attack_pool(
     )  # fmt: skip
     pool = CoinPool.gather(setting, delivered.tasks, store)
     notes = (*delivered.notes, *_check_names(directory, pool, secret))
-    result = judge_pool(plan, pool, secret.real, rows, coins, scores=Path(scores) if scores else None)
+    result = judge_pool(
+        plan,
+        pool,
+        secret.real,
+        rows,
+        coins,
+        scores=Path(scores) if scores else None,
+        workers=workers,
+        progress=progress,
+    )
     return _told(result, secret, delivered.digests, notes)
 
 

@@ -12,7 +12,8 @@ from unmask import generators as generator_list
 from unmask.attacks._attack import Attack, FeatureSet, ReleaseAttack, ShadowAttack
 from unmask.attacks.record_linkage import RecordLinkage
 from unmask.audits.draws import DRAWS, open_draws
-from unmask.audits.mechanism_result import Played, Scored, build_result
+from unmask.audits.mechanism_judges import Played, Scored
+from unmask.audits.mechanism_result import build_result
 from unmask.audits.plan import AttackPlan
 from unmask.audits.result import NotTested, Result
 from unmask.errors import GeneratorError, UnmaskError

@@ -2,69 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 
-from unmask.audits.evaluation import (
-    FPR_GRID,
-    AttributeOutcome,
-    MembershipOutcome,
-    best_guess,
-    best_threshold,
-    judge_attribute,
-    judge_membership,
-    standardised,
-)
+from unmask.audits.evaluation import FPR_GRID, MembershipOutcome
 from unmask.audits.judge import Policy, figure, in_100
-from unmask.audits.mechanism_words import Limit, advice_for, limit_for, threat_in_words
+from unmask.audits.mechanism_exposure import exposure_of
+from unmask.audits.mechanism_judges import (
+    Judge,
+    Outcome,
+    Played,
+    Scored,
+    advantages,
+    judge_of,
+    membership_guesses,
+    raw_judge_of,
+    strict_judges,
+    tolerance_of,
+)
+from unmask.audits.mechanism_words import Limit, advice_for, claim_in_words, limit_for, threat_in_words
 from unmask.audits.plan import AttackPlan
-from unmask.audits.result import Cell, Finding, Grid, NotTested, Records, Result, Series, Severity, describe_input
+from unmask.audits.result import (
+    Cell,
+    Exposure,
+    Facts,
+    Finding,
+    Grid,
+    NotTested,
+    Records,
+    Result,
+    Series,
+    Severity,
+    describe_input,
+)
+from unmask.audits.score_histogram import score_histograms
 from unmask.generators._generator import Generator, claim_for
-from unmask.simulation.draw import Setting
-from unmask.simulation.pools import Draws
 from unmask.simulation.task import stream
-from unmask.stats import LOG_GRID, roc_curve, roc_on_grid, smallest_visible_leak
+from unmask.stats import LOG_GRID, auc, roc_curve, roc_on_grid, smallest_visible_leak
 from unmask.tables.table import Table
 from unmask.threats.knowledge import Goal
-from unmask.threats.targets import Targets
-
-
-@dataclass(frozen=True, eq=False)
-class Played:
-    """A game after it was played."""
-
-    plan: AttackPlan
-    setting: Setting
-    targets: Targets
-    shadow: Draws
-    test: Draws
-    published: Draws  # the same game with the real table published
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """Groups of targets in the order in which they were asked for."""
-        return tuple(dict.fromkeys(self.targets.groups))
-
-    def in_group(self, group: str) -> np.ndarray:
-        """Positions of the targets of a group."""
-        return np.array([place for place, name in enumerate(self.targets.groups) if name == group])
-
-
-@dataclass(frozen=True, eq=False)
-class Scored:
-    """Scores of one attack on the releases under attack, and on shadows if those set its threshold."""
-
-    name: str
-    test: np.ndarray
-    shadow: np.ndarray | None
-
-
-MATCH = 1.0  # record linkage scores a literal match with at least this
-
-Outcome = MembershipOutcome | AttributeOutcome
-Judge = Callable[[np.ndarray], Outcome | None]  # from a choice of targets to an outcome
 
 
 def build_result(
@@ -72,8 +49,9 @@ def build_result(
 ) -> Result:
     """Judge every attack on every group of targets, and on every target."""
     tests = max(1, len(scored) * len(played.groups))
-    judges = {attack.name: _judge(played, attack, tests) for attack in scored}
-    raw_judge = _raw_judge(played)
+    judges = {attack.name: judge_of(played, attack, tests) for attack in scored}
+    strict = strict_judges(played, scored)
+    raw_judge = raw_judge_of(played)
     claim = claim_for(generator.claim, population.schema)
     limit = limit_for(claim, played.setting.game)
     findings, rows = [], []
@@ -81,133 +59,26 @@ def build_result(
         raw = raw_judge(positions)
         for name, judge in judges.items():
             if (outcome := judge(positions)) is not None:
-                findings.append(_finding(played, name, group, outcome, limit))
+                exposure = exposure_of(list(advantages(strict[name], positions)))
+                findings.append(_finding(played, name, group, outcome, limit, exposure))
                 rows.append((name, group, *_cells(outcome, raw)))
     failures = played.test.failures + played.shadow.failures
     plan = played.plan
+    visible, claims = _visible(played, tests), claim_in_words(claim, limit)
     return Result(
         audit="attack",
         seed=plan.seed,
         plan=plan.to_plain(),
         inputs=(describe_input("population", population),),
         findings=tuple(sorted(findings, key=lambda finding: (-finding.severity.rank, -finding.estimate.low))),
-        grids=_grids(plan, rows),
+        grids=(*_grids(plan, rows), _controls(played, scored, raw_judge)),
         series=tuple(_series(played, scored)),
-        notes=(*_notes(played, claim, limit, population, failures), *_visible(played, tests)),
+        notes=(*_notes(played, claims, population, failures), *visible),
+        facts=Facts(visible=visible, claims=claims),
         not_tested=not_tested,
         failed_tasks=len(failures),
         records=_records(played, judges, raw_judge),
     )
-
-
-def _judge(played: Played, attack: Scored, tests: int) -> Judge:
-    """What this attack achieves on a choice of targets."""
-    if played.plan.goal == Goal.MEMBERSHIP:
-        return _membership_judge(played, attack, tests)
-    right, density = _success(played, attack.test, played.test.secrets, attack.name)
-
-    def attribute(positions: np.ndarray) -> Outcome | None:
-        active = played.test.active[:, positions]
-        members = played.test.members[:, positions][active]
-        values = None if density is None else density[:, positions][active]
-        drawn = _release_of(active)
-        return judge_attribute(
-            right[:, positions][active], members, values, confidence=played.plan.confidence, tests=tests, releases=drawn
-        )
-
-    return attribute
-
-
-def _membership_judge(played: Played, attack: Scored, tests: int) -> Judge:
-    scores, thresholds, active = membership_guesses(played, attack)
-
-    def membership(positions: np.ndarray) -> Outcome | None:
-        chosen = active[:, positions]
-        members = played.test.members[:, positions][chosen]
-        # Scores are shifted so that each target's own threshold is at 0.
-        shifted = (scores - thresholds[None, :])[:, positions][chosen]
-        drawn = _release_of(chosen)
-        return judge_membership(shifted, members, 0.0, confidence=played.plan.confidence, tests=tests, releases=drawn)
-
-    return membership
-
-
-def _release_of(active: np.ndarray) -> np.ndarray:
-    """The release behind each judged score."""
-    return np.nonzero(active)[0]
-
-
-def membership_guesses(played: Played, attack: Scored) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores on a common scale, the threshold of each target, and which releases are judged.
-
-    A shadow attack gives probabilities: it guesses "member" above one half. Other attacks learn a threshold per target on
-    shadow releases or, where the attacker has none, on the first half of the releases, which is then not judged.
-    """
-    test, active = attack.test, played.test.active
-    if attack.shadow is None and _is_probability(attack, played):
-        return test, np.full(test.shape[1], 0.5), active
-    if attack.shadow is not None and len(played.shadow):
-        source, members, known = attack.shadow, played.shadow.members, played.shadow.active
-        judged = active
-    else:
-        early = np.cumsum(active, axis=0) <= active.sum(axis=0) // 2  # of each target's own releases
-        source, members, known = test, played.test.members, active & early
-        judged = active & ~early
-    scores = standardised(test, source, members | ~known)
-    source = standardised(source, source, members | ~known)
-    thresholds = np.array(
-        [best_threshold(source[known[:, t], t], members[known[:, t], t]) for t in range(test.shape[1])]
-    )
-    return scores, thresholds, judged
-
-
-def _is_probability(attack: Scored, played: Played) -> bool:
-    return attack.name not in (played.setting.attacks or {})
-
-
-def _success(played: Played, scores: np.ndarray, truth: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray | None]:
-    """Whether each guess of a secret is right, and for numbers the density given to the truth."""
-    secret = played.setting.secret
-    if secret is not None and secret.levels:
-        return best_guess(scores, stream(played.plan.seed, "ties", name)) == truth, None
-    mean, scale = (scores[..., 0], scores[..., 1]) if scores.ndim == 3 else (scores, np.full(scores.shape, np.nan))
-    error = np.abs(mean - truth)
-    density = np.exp(-0.5 * (error / scale) ** 2) / (scale * np.sqrt(2 * np.pi)) if scores.ndim == 3 else None
-    return error <= tolerance_of(played), density
-
-
-def tolerance_of(played: Played) -> float:
-    """How near a guess of a number must be: as asked for, else a quarter of the reference's interquartile range."""
-    if played.plan.tolerance is not None:
-        return played.plan.tolerance
-    secret = played.setting.secret
-    reference = played.setting.ground.reference
-    place = reference.schema.numeric.index(secret.position) if secret is not None else 0
-    low, high = np.nanpercentile(reference.numbers[:, place], [25, 75])
-    return float((high - low) / 4) or 1.0
-
-
-def _raw_judge(played: Played) -> Judge:
-    """Record linkage on the published real table: what there is to lose. Its own half of the draws sets no threshold:
-    a match is a match (score of at least 1)."""
-    (scores,) = played.published.scores.values()
-    drawn, confidence = played.published, played.plan.confidence
-
-    def membership(positions: np.ndarray) -> Outcome | None:
-        active = drawn.active[:, positions]
-        members = drawn.members[:, positions][active]
-        return judge_membership(scores[:, positions][active], members, MATCH, confidence=confidence, tests=1)
-
-    if played.plan.goal == Goal.MEMBERSHIP:
-        return membership
-    right, _ = _success(played, scores, drawn.secrets, "raw")
-
-    def attribute(positions: np.ndarray) -> Outcome | None:
-        active = drawn.active[:, positions]
-        members = drawn.members[:, positions][active]
-        return judge_attribute(right[:, positions][active], members, None, confidence=confidence, tests=1)
-
-    return attribute
 
 
 def _heads(plan: AttackPlan) -> tuple[str, ...]:
@@ -248,7 +119,9 @@ def _rounded(*values: float) -> tuple[float, ...]:
     return tuple(round(float(value), 4) for value in values)
 
 
-def _finding(played: Played, name: str, group: str, outcome: Outcome, limit: Limit | None) -> Finding:
+def _finding(
+    played: Played, name: str, group: str, outcome: Outcome, limit: Limit | None, exposure: Exposure | None
+) -> Finding:
     lower = max(0.0, outcome.adjusted_low)
     if isinstance(outcome, MembershipOutcome):
         severity = Policy().severity(lower, tpr_at_1_percent=outcome.certain_tpr)
@@ -277,11 +150,12 @@ def _finding(played: Played, name: str, group: str, outcome: Outcome, limit: Lim
         baseline=None,
         control=figure(control),
         advice=advice_for(severity),
+        exposure=exposure,
     )
 
 
 def _series(played: Played, scored: list[Scored]) -> Iterator[Series]:
-    """ROC curves on a logarithmic grid, pooled over all targets."""
+    """ROC curves on a logarithmic grid and histograms of scores, pooled over all targets."""
     if played.plan.goal != Goal.MEMBERSHIP:
         return
     for attack in scored:
@@ -295,6 +169,27 @@ def _series(played: Played, scored: list[Scored]) -> Iterator[Series]:
             f"roc/{attack.name}", f"ROC of {attack.name}", "false positive rate", "true positive rate",
             tuple(float(fpr) for fpr in LOG_GRID), tuple(round(float(rate), 6) for rate in rates),
         )  # fmt: skip
+        sides = {"target in the data": scores[active][members], "target not in": scores[active][~members]}
+        yield from score_histograms(attack.name, sides, "releases")
+
+
+def _controls(played: Played, scored: list[Scored], raw_judge: Judge) -> Grid:
+    """An attack that must win, and one that must not."""
+    rows: list[tuple[Cell, ...]] = []
+    if (raw := raw_judge(np.arange(len(played.targets)))) is not None:
+        found = raw.advantage
+        figures = _rounded(found.value, found.low, found.high)
+        rows.append(("real table published, record linkage: advantage", *figures, "near 1, unless targets have twins"))
+    if played.plan.goal == Goal.MEMBERSHIP and scored:
+        scores, _, active = membership_guesses(played, scored[0])
+        members = stream(played.plan.seed, "permuted").permutation(played.test.members[active])
+        if members.any() and not members.all():
+            area = auc(scores[active][members], scores[active][~members], confidence=played.plan.confidence)
+            figures = _rounded(area.value, area.low, area.high)
+            rows.append(
+                (f"permuted membership, {scored[0].name}: AUC", *figures, "should cover 0.5, in 19 of 20 audits")
+            )
+    return Grid("controls", "Controls", ("control", "value", "low", "high", "meaning"), tuple(rows))
 
 
 def _records(played: Played, judges: dict[str, Judge], raw_judge: Judge) -> Records:
@@ -308,25 +203,15 @@ def _records(played: Played, judges: dict[str, Judge], raw_judge: Judge) -> Reco
     return Records(("row", "group", "attack", *_heads(played.plan)), tuple(rows))
 
 
-def _notes(
-    played: Played, claim: object, limit: Limit | None, population: Table, failures: tuple[str, ...]
-) -> tuple[str, ...]:
+def _notes(played: Played, claims: tuple[str, ...], population: Table, failures: tuple[str, ...]) -> tuple[str, ...]:
     game = played.setting.game
     notes = [
         *population.notes,
         f"This is the {game.name} game: "
         + ("this data set is fixed." if game.name == "seeded" else "the result is an average over real tables."),
         f"{len(played.test):,} releases were judged; the attacker had {len(played.shadow):,} of their own.",
+        *claims,
     ]
-    if claim is not None:
-        notes.append(f"The generator claims: {claim}.")
-        if limit is not None:
-            notes.append(
-                f"Under this claim no attack in this game can have an advantage above {limit.advantage:.4f} "
-                f"or an AUC above {limit.auc:.4f}."
-            )
-        elif not getattr(claim, "void", ""):
-            notes.append("The claim is about other neighbours than this game plays with, so no limit follows from it.")
     if played.plan.goal == Goal.ATTRIBUTE and played.setting.secret is not None and not played.setting.secret.levels:
         notes.append(f"A guess counts as right within {tolerance_of(played):g}.")
     if failures:

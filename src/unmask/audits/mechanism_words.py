@@ -67,3 +67,19 @@ def limit_for(claim: Claim | None, game: Game) -> Limit | None:
         return None
     delta = min(delta, 1 - 1e-12)
     return Limit(min(1.0, largest_advantage(epsilon, delta)), min(1.0, largest_auc(epsilon, delta)))
+
+
+def claim_in_words(claim: Claim | None, limit: Limit | None) -> tuple[str, ...]:
+    """What the generator claims, and what that means in this game."""
+    if claim is None:
+        return ()
+    said = f"The generator claims: {claim}."
+    if limit is not None:
+        return (
+            said,
+            f"Under this claim no attack in this game can have an advantage above {limit.advantage:.4f} "
+            f"or an AUC above {limit.auc:.4f}.",
+        )
+    if claim.void:
+        return (said,)
+    return said, "The claim is about other neighbours than this game plays with, so no limit follows from it."

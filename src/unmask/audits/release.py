@@ -13,11 +13,12 @@ from unmask.audits.judge import Policy
 from unmask.audits.release_closeness import matching_section, similarity_section
 from unmask.audits.release_copies import copies_section
 from unmask.audits.release_criteria import legal_section
+from unmask.audits.release_exposure import CONFOUNDED, with_records
 from unmask.audits.release_people import membership_section
 from unmask.audits.release_plan import HOW_TO_GET_A_HOLDOUT, ReleasePlan, Section
 from unmask.audits.release_soundness import controls_section
 from unmask.audits.release_tables import Release, read_release
-from unmask.audits.result import Cell, Finding, NotTested, Records, Result, Severity, describe_input
+from unmask.audits.result import Cell, Facts, Finding, NotTested, Records, Result, Severity, describe_input
 
 Progress = Callable[[int, int], None]
 
@@ -78,15 +79,17 @@ def run(
     if explained == 0:
         parts = [each for part in parts for each in (part, part.naming) if each is not None]
     findings = [_less_explained(finding, explained) for part in parts for finding in part.findings]
-    return Result(
-        audit="release",
-        seed=plan.seed,
-        plan=plan.to_plain(),
-        inputs=tuple(describe_input(role, table) for role, table in release.tables),
-        findings=tuple(sorted(findings, key=lambda finding: (-finding.severity.rank, -finding.estimate.low))),
-        grids=tuple(grid for part in parts for grid in part.grids),
+    facts = [part.facts for part in parts]
+    return replace(
+        expected(release, plan),
+        findings=tuple(sorted(findings, key=_order)),
+        grids=tuple(with_records(grid, findings) for part in parts for grid in part.grids),
         series=tuple(series for part in parts for series in part.series),
         notes=release.notes + tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        facts=Facts(
+            visible=tuple(line for fact in facts for line in fact.visible),
+            at_risk=tuple(line for fact in facts for line in fact.at_risk),
+        ),
         not_tested=_without_holdout(release)
         + tuple(skipped)
         + tuple(item for part in parts for item in part.not_tested),
@@ -94,8 +97,22 @@ def run(
     )
 
 
+def expected(release: Release, plan: ReleasePlan) -> Result:
+    """What is known of the result before the work begins."""
+    inputs = tuple(describe_input(role, table) for role, table in release.tables)
+    return Result(audit="release", seed=plan.seed, plan=plan.to_plain(), inputs=inputs)
+
+
+def _order(finding: Finding) -> tuple[int, bool, float]:
+    """Worst first, then what throws doubt on the others, then the clearest."""
+    return -finding.severity.rank, finding.name != "holdout", -finding.estimate.low
+
+
 def _less_explained(finding: Finding, explained: float) -> Finding:
     """Where real and holdout differ by themselves, only what goes beyond that difference is evidence of a leak."""
+    if explained and finding.exposure is not None:
+        exposure = replace(finding.exposure, worst=None, above=None, undefined=CONFOUNDED)
+        finding = replace(finding, exposure=exposure)
     if explained == 0 or finding.name in ("copies", "holdout") or finding.severity is Severity.NONE:
         return finding
     left = Policy().severity(max(0.0, finding.estimate.low - explained))

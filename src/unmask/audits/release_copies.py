@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unmask.audits.judge import Policy, figure
+from unmask.audits.release_exposure import of_attempts
 from unmask.audits.release_plan import (
     KNOWS_RELEASE,
     REDO,
@@ -14,8 +15,9 @@ from unmask.audits.release_plan import (
     words,
 )
 from unmask.audits.release_tables import Release
-from unmask.audits.result import Finding, Severity
-from unmask.metrics.copies import copies
+from unmask.audits.result import Exposure, Finding, Severity
+from unmask.metrics.copies import Copies, copies
+from unmask.metrics.legal import Attempts
 from unmask.stats import (
     Estimate,
     clopper_pearson,
@@ -48,11 +50,27 @@ def copies_section(release: Release, plan: ReleasePlan, workers: int) -> Section
                 f"{REDO} Deleting the copies alone leaves holes, which tell as much."
                 if severity.rank
                 else "No more often than chance or people who are not in the data explain.",
+                _exposure(found, plan.confidence),
             )
         )
     return Section(
         tuple(findings), notes=found.notes, columns=(("verbatim in the release", found.published.astype(np.int64)),)
     )
+
+
+def _exposure(found: Copies, confidence: float) -> Exposure:
+    """Unique people are attacked, those who stand in the release are hit."""
+    if found.unique is None:
+        return Exposure(0, 0)
+    attack = _first(int(found.published.sum()), found.unique.n)
+    if found.excess is None:
+        return of_attempts(attack, None, confidence)
+    others = found.excess.n - found.unique.n
+    return of_attempts(attack, _first(round(others * (found.unique.value - found.excess.value)), others), confidence)
+
+
+def _first(hits: int, size: int) -> Attempts:
+    return Attempts(np.arange(size) < hits)
 
 
 def _unrepeatable(release: Release, published: np.ndarray, confidence: float) -> Severity:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from unmask.audits.judge import Policy, figure
+from unmask.audits.release_exposure import CRITERIA, of_criterion
 from unmask.audits.release_plan import (
     HOW_TO_GET_A_HOLDOUT,
     REDO,
@@ -19,8 +20,9 @@ from unmask.audits.release_plan import (
 )
 from unmask.audits.release_tables import Release
 from unmask.audits.result import Cell, Finding, Grid, Severity
+from unmask.audits.small_groups import hidden_places
 from unmask.metrics.inference import inferences
-from unmask.metrics.legal import Criterion, groups
+from unmask.metrics.legal import Criterion, Group, groups, persons
 from unmask.metrics.linkability import linkability
 from unmask.metrics.singling_out import Mode, singling_out
 from unmask.simulation.task import stream
@@ -58,8 +60,8 @@ def legal_section(release: Release, plan: ReleasePlan, workers: int) -> Section:
         found += [("inferring", f"inferring {item.secret}", item) for item in guessed.criteria]
     findings = tuple(_criterion_finding(release, plan, *item) for item in found)
     rows = tuple(_criterion_row(name, criterion) for _, name, criterion in found)
-    heads = ("criterion", "attack", "baseline", "control", "gain", "low", "high", "risk", "p")
-    grid = Grid("criteria", "Singling out, linking, inferring (shares of attempts that succeed)", heads, rows)
+    heads = ("criterion", "attack", "baseline", "control", "gain", "low", "high", "p", "excess risk")
+    grid = Grid(CRITERIA, "Singling out, linking, inferring (shares of attempts that succeed)", heads, rows)
     notes = tuple(f"{name}: {note}" for _, name, criterion in found for note in criterion.notes)
     columns = tuple((name, _per_record(release, criterion)) for _, name, criterion in found)
     return Section(findings, (grid, *_by_group(release, plan, found)), notes=notes, columns=columns)
@@ -73,7 +75,7 @@ def _per_record(release: Release, criterion: Criterion) -> np.ndarray:
 
 
 def _by_group(release: Release, plan: ReleasePlan, found: list[tuple[str, str, Criterion]]) -> tuple[Grid, ...]:
-    """Each criterion by value of each categorical key; small groups and values that are not public are not shown."""
+    """Each criterion by value of each categorical key; small groups and values that are not public are not told."""
     if release.schema.origin is not Origin.PUBLIC:
         return ()
     rows: list[tuple[Cell, ...]] = []
@@ -81,25 +83,43 @@ def _by_group(release: Release, plan: ReleasePlan, found: list[tuple[str, str, C
         if release.schema.column(key).is_numeric:
             continue
         for _, name, criterion in found:
-            for group in groups(
-                criterion, release.real, column=key, holdout=release.holdout, confidence=plan.confidence
-            ):
-                if not group.small and group.difference is not None:
-                    gap = group.difference
-                    figures = (
-                        group.attack.value,
-                        group.control.value if group.control else np.nan,
-                        gap.value,
-                        gap.low,
-                        gap.high,
-                    )
-                    rows.append((name, key, group.value, *(round(float(value), 4) for value in figures)))
-    heads = ("criterion", "column", "value", "attack", "control", "gain", "low", "high")
+            divided = groups(criterion, release.real, column=key, holdout=release.holdout, confidence=plan.confidence)
+            sizes = _group_sizes(release, criterion, key)
+            hidden = hidden_places([min(of_side for of_side in both if of_side > 0) for both in sizes])
+            rows += [
+                (name, key, group.value, *both, *_group_cells(group))
+                for place, (group, both) in enumerate(zip(divided, sizes, strict=True))
+                if place not in hidden and group.difference is not None
+            ]
+    heads = ("criterion", "column", "value", "people", "others", "success", "control", "gain", "low", "high")
     rows.sort(key=lambda row: -float(row[-2] or 0))  # the groups about which most was shown
-    title = "Singling out, linking, inferring by group (small groups are left out; intervals are for one group each)"
+    title = "Singling out, linking, inferring by group (intervals are for one group each)"
     if len(rows) > MOST_GROUPS:
         title = f"{title}: the first {MOST_GROUPS} of {len(rows):,}"
-    return (Grid("criteria by group", title, heads, tuple(rows[:MOST_GROUPS]), detail=True),) if rows else ()
+    return (Grid("groups/criteria", title, heads, tuple(rows[:MOST_GROUPS]), detail=True),) if rows else ()
+
+
+def _group_sizes(release: Release, criterion: Criterion, key: str) -> list[tuple[int, int]]:
+    """Attacked people and holdout people of each group, in the order of `groups`."""
+    place = release.schema.position(key)
+    sides = [(release.real, criterion.rows)]
+    if release.holdout is not None:
+        sides.append((release.holdout, criterion.control_rows))
+    codes = [table.codes[rows, place] for table, rows in sides]
+    people = [np.arange(len(rows)) if (of := persons(table, rows)) is None else of for table, rows in sides]
+    counted = [
+        [len(np.unique(who[at == code])) for who, at in zip(people, codes, strict=True)] for code in np.unique(codes[0])
+    ]
+    return [(sizes[0], sizes[1] if len(sizes) > 1 else 0) for sizes in counted]
+
+
+def _group_cells(group: Group) -> tuple[Cell, ...]:
+    gap, control = group.difference, group.control
+    if gap is None or control is None:
+        return ()
+    return tuple(
+        round(float(figure), 4) for figure in (group.attack.value, control.value, gap.value, gap.low, gap.high)
+    )
 
 
 def _criterion_row(name: str, criterion: Criterion) -> tuple[Cell, ...]:
@@ -116,9 +136,10 @@ def _criterion_row(name: str, criterion: Criterion) -> tuple[Cell, ...]:
         of(gain),
         low,
         high,
+        float(f"{p:.3g}"),
         of(criterion.risk),
     )
-    return (name, *cells, float(f"{p:.3g}"))
+    return (name, *cells)
 
 
 def _criterion_finding(release: Release, plan: ReleasePlan, kind: str, name: str, found: Criterion) -> Finding:
@@ -142,6 +163,7 @@ def _criterion_finding(release: Release, plan: ReleasePlan, kind: str, name: str
         REDO
         if severity.rank
         else ("No more often than on other people." if found.difference else HOW_TO_GET_A_HOLDOUT),
+        of_criterion(release, found, plan.confidence),
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from unmask.audits.evaluation import FPR_GRID
 from unmask.audits.judge import Policy, figure, in_100
+from unmask.audits.release_exposure import of_names
 from unmask.audits.release_membership import LEADING, Scores, judge_scores, people_of, score_all
 from unmask.audits.release_plan import (
     KNOWS_RELEASE,
@@ -17,9 +20,13 @@ from unmask.audits.release_plan import (
     words,
 )
 from unmask.audits.release_tables import Release
-from unmask.audits.result import Cell, Finding, Grid, Series
+from unmask.audits.result import Cell, Facts, Finding, Grid, Series
+from unmask.audits.score_histogram import score_histograms
+from unmask.audits.small_groups import hidden_places
+from unmask.metrics.legal import value_text
 from unmask.stats import (
     LOG_GRID,
+    Listing,
     benjamini_hochberg,
     clopper_pearson,
     conformal_p_values,
@@ -29,8 +36,6 @@ from unmask.stats import (
 )
 from unmask.tables.schema import Origin
 from unmask.tables.units import units
-
-SMALLEST_GROUP = 10
 
 
 def membership_section(release: Release, plan: ReleasePlan, workers: int) -> Section:
@@ -72,11 +77,16 @@ def membership_section(release: Release, plan: ReleasePlan, workers: int) -> Sec
             Series(f"roc/{scores.name}", f"ROC of {scores.name}", "false positive rate", "true positive rate",
                    tuple(float(x) for x in LOG_GRID), tuple(round(float(y), 6) for y in curve))
         )  # fmt: skip
+        series += score_histograms(scores.name, {"in the data": scores.members, "holdout": scores.controls})
         if scores.name == LEADING:
             leading = scores
     heads = ("attack", "AUC", "low", "high", *(f"TPR at FPR {fpr:g}" for fpr in FPR_GRID), "advantage", "advantage low",
              "advantage high", "members", "others")  # fmt: skip
-    naming = _named(release, plan, leading) if leading is not None else None
+    naming = None
+    if leading is not None:
+        listing, naming = _named(release, plan, leading)
+        exposure = of_names(listing, plan.people_rate)
+        findings = [replace(one, exposure=exposure) if one.name == LEADING else one for one in findings]
     grid = Grid("membership", "Membership: real people against people whom the generator never saw", heads, tuple(rows))
     judged = len(people.members) // 2, len(people.controls) // 2  # the other halves set the thresholds
     visible = smallest_visible_leak(*judged, confidence=adjusted(release, plan)) if min(judged) > 0 else np.inf
@@ -85,10 +95,10 @@ def membership_section(release: Release, plan: ReleasePlan, workers: int) -> Sec
         if np.isfinite(visible)
         else "This holdout is too small to show any leak by membership.",
     )
-    return Section(tuple(findings), (grid,), tuple(series), notes, naming=naming)
+    return Section(tuple(findings), (grid,), tuple(series), notes, facts=Facts(visible=notes), naming=naming)
 
 
-def _named(release: Release, plan: ReleasePlan, scores: Scores) -> Section:
+def _named(release: Release, plan: ReleasePlan, scores: Scores) -> tuple[Listing, Section]:
     """People at risk: conformal p-values against the holdout scores of one attack fixed beforehand, then BH."""
     p = conformal_p_values(scores.members, scores.controls)
     listing = benjamini_hochberg(p, rate=plan.people_rate)
@@ -111,27 +121,30 @@ def _named(release: Release, plan: ReleasePlan, scores: Scores) -> Section:
         "risk/exposure", "Exposure of everybody", "share of the people", "exposure (-log10 of the p-value against the holdout)",
         tuple(quantiles.tolist()), tuple(exposures.tolist()),
     )  # fmt: skip
-    return Section(grids=_groups(release, named), series=(strip,), notes=(note,), columns=columns)
+    facts = Facts(at_risk=(note,))
+    return listing, Section(grids=_groups(release, named), series=(strip,), notes=(note,), facts=facts, columns=columns)
 
 
 def _groups(release: Release, named: np.ndarray) -> tuple[Grid, ...]:
-    """The share of named people by value of each key; small groups and values that are not public are not shown."""
+    """The share of named people by value of each key; small groups and values that are not public are not told."""
     if not named.any() or release.schema.origin is not Origin.PUBLIC:
         return ()
-    rows = []
+    everyone = units(release.real).of_row
+    rows: list[tuple[Cell, ...]] = []
     for key in release.schema.keys:
         position = release.schema.position(key)
         column = release.schema.columns[position]
         if column.is_numeric:
             continue
-        for code, value in enumerate(column.values):
-            here = release.real.codes[:, position] == code
-            if here.sum() >= SMALLEST_GROUP:
-                share = clopper_pearson(int(named[here].sum()), int(here.sum()))
-                rows.append(
-                    (key, str(value), int(here.sum()), round(share.value, 4), round(share.low, 4), round(share.high, 4))
-                )
+        codes = release.real.codes[:, position]
+        people = {int(code): np.unique(everyone[codes == code], return_index=True)[1] for code in np.unique(codes)}
+        hidden = hidden_places([len(first) for first in people.values()])
+        for place, (code, first) in enumerate(people.items()):
+            if place not in hidden:
+                share = clopper_pearson(int(named[codes == code][first].sum()), len(first))
+                figures = (round(figure, 4) for figure in (share.value, share.low, share.high))
+                rows.append((key, value_text(column, code), len(first), *figures))
     if not rows:
         return ()
     heads = ("column", "value", "people", "named at risk", "low", "high")
-    return (Grid("groups", "Who is at risk, by group (groups under 10 people are left out)", heads, tuple(rows), True),)
+    return (Grid("groups", "Who is at risk, by group", heads, tuple(rows), True),)

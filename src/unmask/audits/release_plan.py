@@ -10,7 +10,7 @@ import numpy as np
 from unmask.audits.judge import in_100
 from unmask.audits.release_membership import ATTACKS
 from unmask.audits.release_tables import Release
-from unmask.audits.result import Finding, Grid, NotTested, Series
+from unmask.audits.result import Facts, Finding, Grid, NotTested, Series
 
 KNOWS_RELEASE = "Someone who holds the release and knows a person's record"
 REDO = "Drop or coarsen what makes these people stand out, generate anew, and audit again with the same seed."
@@ -28,6 +28,7 @@ class Section:
     grids: tuple[Grid, ...] = ()
     series: tuple[Series, ...] = ()
     notes: tuple[str, ...] = ()
+    facts: Facts = Facts()
     not_tested: tuple[NotTested, ...] = ()
     columns: tuple[tuple[str, np.ndarray], ...] = ()  # one value per real row, for records.csv
     naming: Section | None = None  # who is named; only if real and holdout are alike

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from unmask.audits.judge import figure
 from unmask.audits.release_controls import TRIALS, blind_auc, instrument_check, permuted_auc
 from unmask.audits.release_membership import people_of, score_all
 from unmask.audits.release_plan import (
@@ -11,10 +10,12 @@ from unmask.audits.release_plan import (
     adjusted,
 )
 from unmask.audits.release_tables import Release
-from unmask.audits.result import Figure, Finding, Grid, Series, Severity
+from unmask.audits.result import Facts, Figure, Finding, Grid, Series, Severity
 from unmask.stats import (
     Estimate,
 )
+
+CHANCE = 0.5  # the AUC of someone who knows nothing
 
 
 def controls_section(release: Release, plan: ReleasePlan, workers: int) -> Section:
@@ -54,24 +55,27 @@ def controls_section(release: Release, plan: ReleasePlan, workers: int) -> Secti
         )
         for rate, count in zip(instrument.rates, instrument.seen, strict=True)
     ]
-    grid = Grid("controls", "Is this audit sound?", ("control", "value", "low", "high", "meaning"), tuple(rows))
+    grid = Grid("controls", "Controls", ("control", "value", "low", "high", "meaning"), tuple(rows))
     findings = (_confounded(blind),) if explained else ()
     seen = Series(
         "power/copies", "Planted verbatim copies", "share of the real records copied", "share of trials in which they were seen",
         instrument.rates, tuple(count / TRIALS for count in instrument.seen),
     )  # fmt: skip
-    return Section(findings, (grid,), (seen,), (instrument.in_words(),), explained=explained)
+    visible = (instrument.in_words(),)
+    return Section(findings, (grid,), (seen,), visible, facts=Facts(visible=visible), explained=explained)
 
 
 def _confounded(blind: Estimate) -> Finding:
+    """The gain of the blind classifier: its AUC above one half."""
+    gain = (blind.value - CHANCE, blind.low - CHANCE, blind.high - CHANCE)
     return Finding(
         "holdout",
         "Confounded: real table and holdout differ by themselves; only differences beyond that are evidence, and nobody is named",
         "Nobody attacks here: a classifier that never saw the release tells the two tables apart.",
         "membership",
         Severity.LOW,
-        figure(blind),
+        Figure(*gain, blind.confidence, f"AUC above {CHANCE} ({blind.method})", blind.n),
         None,
-        Figure(0.5, 0.5, 0.5, blind.confidence, "chance", blind.n),
+        Figure(CHANCE, CHANCE, CHANCE, blind.confidence, "AUC of chance", blind.n),
         "Cut the holdout at random from the same people as the training data, then audit again.",
     )

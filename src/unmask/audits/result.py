@@ -20,7 +20,7 @@ from unmask.errors import RunError
 from unmask.tables.table import Table
 from unmask.tables.units import units
 
-FORMAT = 1
+FORMAT = 2  # 2: facts of a result, exposure of a finding
 
 Cell = str | int | float | bool | None
 
@@ -51,6 +51,17 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Exposure:
+    """What a finding means for single records, by number and never by name; `docs/reference/records.md` has the definitions."""
+
+    attacked: int  # records that the attack tried
+    hit: int  # records on which it succeeded
+    worst: Figure | None = None  # risk of the most exposed record, between 0 and 1
+    above: Figure | None = None  # how many records are above what the control tolerates
+    undefined: str = ""  # why one of them is missing
+
+
+@dataclass(frozen=True)
 class Finding:
     """Something that was measured and means something to a person."""
 
@@ -63,6 +74,16 @@ class Finding:
     baseline: Figure | None
     control: Figure | None
     advice: str
+    exposure: Exposure | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What reports put in a place of its own. Sentences stand among the notes too."""
+
+    visible: tuple[str, ...] = ()  # how large a leak this audit would have seen
+    at_risk: tuple[str, ...] = ()  # how many people are named as at risk
+    claims: tuple[str, ...] = ()  # what differential privacy is claimed, and what follows from it
 
 
 @dataclass(frozen=True)
@@ -129,6 +150,7 @@ class Result:
     grids: tuple[Grid, ...] = ()
     series: tuple[Series, ...] = ()
     notes: tuple[str, ...] = ()
+    facts: Facts = Facts()
     not_tested: tuple[NotTested, ...] = ()
     failed_tasks: int = 0
     versions: Mapping[str, str] = field(default_factory=lambda: installed_versions())
@@ -166,7 +188,7 @@ class Result:
         if plain["format"] != FORMAT:
             raise RunError(
                 f"{where}: this result has format {plain['format']}, this version of unmask reads {FORMAT}.\n"
-                "Read it with the version that wrote it (see versions.unmask in the file), or run the audit again."
+                "Read it with the version that wrote it (versions.unmask in the file), or run again with another --out."
             )
         result: Result = from_plain(cls, plain, where)
         return result

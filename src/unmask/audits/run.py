@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +34,26 @@ def write(
     text = json.dumps(result.to_plain(), indent=1, ensure_ascii=False, allow_nan=False)
     write_atomically(directory / RESULT, text + "\n")
     return directory
+
+
+def check_directory(directory: str | Path, plan: Result | None = None, *, growing: tuple[str, ...] = ()) -> None:
+    """Whether results can be written here, and whether those of another plan are: asked before the work begins.
+
+    `plan` is a result without findings: what is known beforehand of the one to come.
+    """
+    directory = Path(directory)
+    if directory.exists() and not directory.is_dir():
+        raise RunError(f"{directory}: this is a file. Name a directory with --out.")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as problem:
+        raise RunError(
+            f"{directory}: nothing can be written here ({problem.strerror}). Choose another --out."
+        ) from None
+    if plan is not None:
+        check_plan(directory, plan, growing)
 
 
 def load(directory: str | Path) -> Result:

@@ -21,6 +21,7 @@ from unmask.cli.options import (
     SchemaFile,
     Seed,
     Workers,
+    check_out,
     deliver,
     finish,
     seconds_of,
@@ -61,13 +62,17 @@ def run(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    from unmask.audits.release import audit
+    from unmask.audits.release import expected
+    from unmask.audits.release import run as run_audit
+    from unmask.audits.release_plan import ReleasePlan
+    from unmask.audits.release_tables import read_release
 
+    limit = seconds_of(time_budget)
+    plan = ReleasePlan(tuple(secret or ()), tuple(key or ()), attempts, confidence, seed=seed)
+    check_out(out)
+    release = read_release(real, list(synthetic), holdout, schema, secrets=plan.secrets, keys=plan.keys)
+    check_out(out, expected(release, plan))
     with watch("Auditing", quiet=quiet or as_json) as progress:
-        result = audit(
-            real, list(synthetic), holdout=holdout, schema=schema, secrets=tuple(secret or ()), keys=tuple(key or ()),
-            attacks=attempts, confidence=confidence, seed=seed, workers=workers,
-            time_budget=seconds_of(time_budget), progress=progress,
-        )  # fmt: skip
+        result = run_audit(release, plan, workers=workers, time_budget=limit, progress=progress)
     deliver(result, out=out, as_json=as_json, quiet=quiet, workers=workers)
     finish(result, fail_on)

@@ -6,7 +6,7 @@ Gower distance to the 5 nearest).
 
 from __future__ import annotations
 
-from unmask.cli.options import ALL_CORES, Json, Out, Quiet, Real, SchemaFile, Seed, Workers, deliver
+from unmask.cli.options import ALL_CORES, Json, Out, Quiet, Real, SchemaFile, Seed, Workers, check_out, deliver
 
 
 def run(
@@ -19,7 +19,11 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     from unmask.audits.describe import describe
+    from unmask.audits.result import Result, describe_input
     from unmask.tables.read import read_table
 
-    result = describe(read_table(real, schema), seed=seed, workers=workers)
+    check_out(out)
+    table = read_table(real, schema)
+    check_out(out, Result("describe", seed, {}, (describe_input("real", table),)))
+    result = describe(table, seed=seed, workers=workers)
     deliver(result, out=out, as_json=as_json, quiet=quiet, workers=workers)

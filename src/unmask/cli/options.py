@@ -73,6 +73,14 @@ def deliver(
         show(result, Console(), where=str(out) if out else "")
 
 
+def check_out(out: Path | None, plan: Result | None = None, *, growing: tuple[str, ...] = ()) -> None:
+    """Find out before the work begins that --out cannot be used, or holds another run."""
+    if out is not None:
+        from unmask.audits.run import check_directory
+
+        check_directory(out, plan, growing=growing)
+
+
 def how_it_ran(workers: int) -> dict[str, object]:
     """What goes to run.json and not to result.json, since it differs between equal runs."""
     return {

@@ -8,8 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unmask.audits.judge import Policy
 from unmask.audits.result import Cell, Finding, Grid, Input, Result, Severity
 from unmask.reports import words
+
+RELEASE = "synthetic"  # the role of a published table
+NO_GENERATOR = "not known to this audit, which was given tables only: name it below"
 
 
 @dataclass(frozen=True)
@@ -21,39 +25,51 @@ class Field:
 
 
 def criteria_of(result: Result) -> Grid:
-    """Per criterion the worst finding: attack, guessing, control, gain. Records and their number are in records.csv."""
+    """Per criterion the worst finding: attack, guessing, control, gain, and what it means for single records."""
     rows: list[tuple[Cell, ...]] = []
     for criterion in words.CRITERIA:
         findings = [finding for finding in result.findings if words.kind(finding) == criterion.name]
         name = f"{criterion.title} (WP29)" if criterion.legal else criterion.title
         if not findings:
-            rows.append((name, "not tested", *[None] * 7))
+            rows.append((name, "not tested", *[None] * 8))
             continue
-        shown = sum(finding.severity is not Severity.NONE for finding in findings)
-        rows.append((name, *_criterion_cells(words.worst_of(findings)), f"{shown} of {len(findings)}"))
+        worst, shown = words.worst_of(findings), sum(finding.severity is not Severity.NONE for finding in findings)
+        severity = f"{words.SHAPES[worst.severity]} {words.LABELS[worst.severity]} ({shown} of {len(findings)})"
+        rows.append((name, *_criterion_cells(worst), *_record_cells(worst, findings), severity))
     heads = (
-        "criterion",
-        "worst attack",
-        "succeeds",
-        "by guessing",
-        "control",
-        "gain",
-        "interval",
-        "severity",
-        "leaks shown",
-    )
+        "criterion", "worst attack", "succeeds", "by guessing", "control", "gain (interval)", "excess risk",
+        "worst record", "records above tolerance", "severity (leaks shown)",
+    )  # fmt: skip
     return Grid("per criterion", "Per criterion", heads, tuple(rows))
 
 
 def _criterion_cells(worst: Finding) -> tuple[Cell, ...]:
-    """Attack, success, guessing, control, gain, interval, severity; a claim has an epsilon and no shares."""
-    estimate, severity = worst.estimate, f"{words.SHAPES[worst.severity]} {words.LABELS[worst.severity]}"
+    """Attack, success, guessing, control, gain, excess risk; a claim has an epsilon and no shares."""
+    estimate = worst.estimate
     if words.kind(worst) == "dp claim":
-        return worst.name, None, None, None, None, f"ε ≥ {words.number(estimate.low)}", severity
+        return worst.name, None, None, None, f"ε ≥ {words.number(estimate.low)}", None
     guess, control = (one.value if one else None for one in (worst.baseline, worst.control))
-    rate, gain = (estimate.value, None) if control is None else (words.attack_rate(worst), estimate.value)
-    interval = f"{words.number(estimate.low)} to {words.number(estimate.high)}"
-    return worst.name, rate, guess, control, gain, interval, severity
+    gain = f"{words.number(estimate.value)} ({words.number(estimate.low)} to {words.number(estimate.high)})"
+    if control is None:
+        return worst.name, _rounded(estimate.value), _rounded(guess), None, None, None
+    risk = estimate.value / (1 - control) if control < 1 else None
+    return worst.name, *(_rounded(share) for share in (words.attack_rate(worst), guess, control)), gain, _rounded(risk)
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else float(f"{share:.3f}") if abs(share) >= 0.001 else float(f"{share:.1g}")
+
+
+def _record_cells(worst: Finding, findings: Sequence[Finding]) -> tuple[Cell, Cell]:
+    """Of the worst finding, or of the one that names people, which is then said."""
+    if words.kind(worst) == "dp claim":
+        return ("not defined for a claim, which is about every record",) * 2
+    told = next((finding for finding in (worst, *findings) if finding.exposure is not None), None)
+    if told is None or told.exposure is None:
+        return ("not measured",) * 2
+    risk, many = words.exposed(told.exposure)
+    by = "" if told is worst else f" by {told.name}"
+    return f"{risk}{by}", f"{many}{by}"
 
 
 def adversaries_of(findings: Sequence[Finding]) -> Grid:
@@ -73,21 +89,78 @@ def fields_of(result: Result, run: Mapping[str, Any]) -> tuple[Field, ...]:
     plan = result.plan
     command = run.get("command")
     text = shlex.join(map(str, command)) if isinstance(command, list) else str(command or "")
-    claims = [note for note in result.notes if note.startswith("The generator claims")]
-    if plan.get("claim") is not None:
-        claims.append(f"Tested claim: {choice(plan['claim'])}")
+    release = [item for item in result.inputs if item.role.split(" ")[0] == RELEASE]
+    others = [item for item in result.inputs if item not in release]
     fields = [
-        Field("Tables (SHA-256 of their content)", tuple(map(_input_line, result.inputs)) or ("none given",)),
-        Field("Generator", (str(plan.get("generator") or "not part of this audit: only tables were given"),)),
+        Field("Release (SHA-256 of its content)", tuple(map(_input_line, release)) or (_no_release(plan),)),
+        Field("Other tables (SHA-256)", tuple(map(_input_line, others)) or ("none given",)),
+        Field("Generator", (_generator(plan),)),
         Field("Seed of every random step", (str(result.seed),)),
         Field("Unit of privacy", (_unit(result),)),
-        Field("Differential privacy claim", tuple(claims) or ("none made or tested",)),
+        Field("Differential privacy: claim and bound", _claim(result)),
+        Field("Subgroups", _subgroups(result)),
+        Field("Controls and calibration", _calibration(result)),
+        Field("Tolerance", _tolerance(result)),
         Field("Choices (plan)", _choices(plan)),
         Field("Command", (text or "not recorded",)),
         Field("Finished", (str(run.get("finished") or "not recorded"),)),
         Field("Versions", (", ".join(f"{name} {version}" for name, version in result.versions.items()),)),
     ]
     return tuple(field for field in fields if field.values)
+
+
+def _generator(plan: Mapping[str, Any]) -> str:
+    if not plan.get("generator"):
+        return NO_GENERATOR
+    return ", ".join(map(str, (plan["generator"], *(plan.get("settings") or ()))))
+
+
+def _no_release(plan: Mapping[str, Any]) -> str:
+    return "none given: every release was drawn from the generator" if plan.get("generator") else "none given"
+
+
+def _claim(result: Result) -> tuple[str, ...]:
+    """The claim, what follows from it, and the bound that was shown."""
+    lines = list(result.facts.claims)
+    if result.plan.get("claim") is not None:
+        lines.insert(0, f"Tested claim: {choice(result.plan['claim'])}")
+    bounds = [finding for finding in result.findings if words.kind(finding) == "dp claim"]
+    lines += [f"Shown by {finding.name}: ε ≥ {words.number(finding.estimate.low)}" for finding in bounds]
+    if not lines:
+        return ("none made or tested",)
+    return (*lines, *([] if bounds else ["No bound on ε was tested here; the command for that is unmask epsilon."]))
+
+
+def _subgroups(result: Result) -> tuple[str, ...]:
+    if not result.findings:
+        return ()
+    if any(grid.name.split("/")[0] == "groups" for grid in result.grids):
+        return ("see Who is at risk; groups under ten people are left out",)
+    if all(words.kind(finding) == "dp claim" for finding in result.findings):
+        return ("none: a claim is about every record",)
+    if "targets" in result.plan:
+        return (f"groups of targets ({choice(result.plan['targets'])}): see Attacks compared",)
+    return ("none told: no key with public categories is in the schema, or the audit is not about groups",)
+
+
+def _calibration(result: Result) -> tuple[str, ...]:
+    """The controls by name, and how large a leak would have been seen."""
+    if not result.findings:
+        return ()
+    grids = [grid for grid in result.grids if grid.name == "controls"]
+    names = [words.cell_text(row[0]) for grid in grids for row in grid.rows]
+    told = f"{'; '.join(names)} (results: Is this audit sound?)" if names else "no control was played"
+    return (told, *result.facts.visible)
+
+
+def _tolerance(result: Result) -> tuple[str, ...]:
+    if not any(finding.exposure for finding in result.findings):
+        return ()
+    policy = Policy()
+    return (
+        "Records: what the same attack reaches on people who are not in the data. Findings: medium from a gain of "
+        f"{words.short(policy.medium)}, high from {words.short(policy.high)} (lower bounds).",
+    )
 
 
 def _input_line(item: Input) -> str:

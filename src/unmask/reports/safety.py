@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unmask.audits.result import Cell, Grid, Result
+from unmask.audits.small_groups import SMALLEST_GROUP, hidden_places
 
-SMALLEST_GROUP = 10
 GROUPS = "groups"  # grids with this name, or `groups/...`
 COUNTS = ("people", "persons", "units", "records", "rows", "n", "size", "members")  # the column that says how many
-PARTS = ("column", "by")  # the column that says by what people were divided
+PARTS = ("column", "by", "criterion")  # columns that say by what people were divided, and what was tried
 NAMES = ("group", "value", "category")  # the column that names a group
 SINGLE = (
     "row",
@@ -48,35 +48,30 @@ def names_records(grid: Grid) -> bool:
 def without_small_groups(grid: Grid, smallest: int = SMALLEST_GROUP) -> Grid:
     """Leave out groups under ten, and the next larger ones until those left out cannot be told by subtraction.
 
-    If the column that says how many is missing, nothing can be shown.
+    Audits do so already; this is the guard. If the column that says how many is missing, nothing can be shown.
     """
-    count = _position(grid, COUNTS)
-    if count is None:
+    counts, lowered = _positions(grid, COUNTS), [column.lower() for column in grid.columns]
+    if not counts:
         line = ("not shown: the table does not say how many people each group has",)
         return replace(grid, columns=grid.columns[:1], rows=(line,))
-    part = _position(grid, PARTS)
+    count, parts = counts[0], [place for place, name in enumerate(lowered) if name in PARTS]
     rows: list[tuple[Cell, ...]] = []
-    for family in dict.fromkeys(row[part] if part is not None else None for row in grid.rows):
-        members = [row for row in grid.rows if part is None or row[part] == family]
-        rows += _family(members, count, part, smallest)
-    return replace(grid, rows=tuple(rows))
+    for family in dict.fromkeys(tuple(row[part] for part in parts) for row in grid.rows):
+        members = [row for row in grid.rows if tuple(row[part] for part in parts) == family]
+        rows += _family(members, count, parts, smallest)
+    return (
+        grid if set(rows) == set(grid.rows) else replace(grid, rows=tuple(rows))
+    )  # in its own order, if nothing is hidden
 
 
-def _family(rows: Sequence[tuple[Cell, ...]], count: int, part: int | None, smallest: int) -> list[tuple[Cell, ...]]:
-    by_size = sorted(range(len(rows)), key=lambda place: _size(rows[place][count]))
-    hidden: list[int] = []
-    for place in by_size:
-        if _size(rows[place][count]) >= smallest and sum(
-            _size(rows[other][count]) for other in hidden
-        ) >= smallest * bool(hidden):
-            break
-        hidden.append(place)
+def _family(
+    rows: Sequence[tuple[Cell, ...]], count: int, parts: Sequence[int], smallest: int
+) -> list[tuple[Cell, ...]]:
+    hidden = hidden_places([_size(row[count]) for row in rows], smallest)
     shown = [row for place, row in enumerate(rows) if place not in hidden]
     if hidden:
-        line: list[Cell] = [None] * len(rows[0])
-        if part is not None:
-            line[part] = rows[hidden[0]][part]
-        label = next(place for place in range(len(line)) if place not in (part, count))
+        line: list[Cell] = [rows[0][place] if place in parts else None for place in range(len(rows[0]))]
+        label = next(place for place in range(len(line)) if place != count and place not in parts)
         line[label] = f"{len(hidden)} small group{'s' if len(hidden) > 1 else ''}, not shown"
         shown.append(tuple(line))
     return shown
@@ -88,13 +83,15 @@ def _size(cell: Cell) -> float:
 
 def _without_names(grid: Grid) -> Grid:
     """Groups by number: the schema does not list its categories as public."""
-    place = _position(grid, NAMES)
-    if place is None:
+    places = _positions(grid, NAMES)
+    if not places:
         return grid
+    place = places[0]
     rows = tuple((*row[:place], f"group {number}", *row[place + 1 :]) for number, row in enumerate(grid.rows, start=1))
     return replace(grid, rows=rows)
 
 
-def _position(grid: Grid, names: Sequence[str]) -> int | None:
+def _positions(grid: Grid, names: Sequence[str]) -> list[int]:
+    """Columns with one of these names, in the order of the names."""
     lowered = [column.lower() for column in grid.columns]
-    return next((lowered.index(name) for name in names if name in lowered), None)
+    return [lowered.index(name) for name in names if name in lowered]

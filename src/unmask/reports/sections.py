@@ -10,14 +10,12 @@ from typing import Any
 from markupsafe import Markup
 
 from unmask.audits.judge import Policy
-from unmask.audits.result import Finding, Grid, Result, Severity
+from unmask.audits.result import Finding, Grid, Result, Series, Severity
 from unmask.reports import words
 from unmask.reports.charts import Chart, card_chart, chart_of_grid, charts_of, forest_chart, rows_of
 from unmask.reports.record import Field, adversaries_of, choice, criteria_of, fields_of
 
 IN_FULL = 3  # findings of one kind that are spelled out; the others are folded away
-AT_RISK = "at risk"  # a note with these words says how many people are
-LARGEST_JSON = 100_000  # characters; beyond that the file beside the report is enough
 
 # Tables by the first part of their name; all others stand among the details.
 PLACES = {
@@ -29,6 +27,9 @@ PLACES = {
     "tradeoff": "utility", "utility": "utility",
 }  # fmt: skip
 DRAWN_FROM_FINDINGS = ("attacks", "criteria")  # their forest plot is the one of all findings
+NOT_DRAWN = ("controls",)  # their numbers have no common scale
+OPEN_HISTOGRAMS = 2  # of the attacks with the clearest findings; the others are folded away
+LARGEST_JSON = 60_000  # characters; beyond that the file beside the report is enough
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class Group:
 
     severity: Severity
     criterion: str
-    threat: str
-    advice: str
+    threat: str  # empty: as of the group before
+    advice: str  # empty: said already
     findings: tuple[Finding, ...]
 
 
@@ -62,6 +63,7 @@ class Block:
     title: str
     chart: Chart | None
     grid: Grid | None
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,7 @@ class Page:
     groups: tuple[Group, ...]
     quiet: tuple[Finding, ...]  # findings that showed nothing
     blocks: Mapping[str, tuple[Block, ...]]
-    visible: tuple[str, ...]
-    exposed: tuple[str, ...]  # notes about how many people are at risk
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # but those that have a place of their own
     criteria: Grid
     adversaries: Grid
     fields: tuple[Field, ...]
@@ -87,10 +87,9 @@ class Page:
 
 def page_of(result: Result, run: Mapping[str, Any] | None) -> Page:
     """Arrange a result that is fit for sharing (see `safety.for_sharing`)."""
-    visible = words.visible_leaks(result)
-    exposed = tuple(note for note in result.notes if AT_RISK in note and note not in visible)
+    facts = result.facts
     shown = [finding for finding in result.findings if finding.severity is not Severity.NONE]
-    plain = json.dumps(result.to_plain(), indent=1)
+    plain = json.dumps(result.to_plain(), separators=(",", ":"))
     return Page(
         title=words.AUDITS.get(result.audit, f"Audit: {result.audit}"),
         result=result,
@@ -99,9 +98,7 @@ def page_of(result: Result, run: Mapping[str, Any] | None) -> Page:
         groups=_groups(shown),
         quiet=tuple(finding for finding in result.findings if finding.severity is Severity.NONE),
         blocks=_blocks(result),
-        visible=visible,
-        exposed=exposed,
-        notes=tuple(note for note in result.notes if note not in visible + exposed),
+        notes=tuple(note for note in result.notes if note not in facts.visible + facts.at_risk),
         criteria=criteria_of(result),
         adversaries=adversaries_of(result.findings),
         fields=fields_of(result, run or {}),
@@ -147,7 +144,15 @@ def _groups(findings: Sequence[Finding]) -> tuple[Group, ...]:
     for finding in sorted(findings, key=lambda finding: -finding.severity.rank):
         key = (finding.severity, words.kind(finding), finding.threat, finding.advice)
         together.setdefault(key, []).append(finding)
-    return tuple(Group(*key, tuple(members)) for key, members in together.items())
+    groups: list[Group] = []
+    said: set[str] = set()
+    before = ""
+    for (severity, criterion, threat, advice), members in together.items():
+        told = ("" if threat == before else threat, "" if advice in said else advice)
+        groups.append(Group(severity, criterion, *told, tuple(members)))
+        before = threat
+        said.add(advice)
+    return tuple(groups)
 
 
 def _blocks(result: Result) -> dict[str, tuple[Block, ...]]:
@@ -159,11 +164,31 @@ def _blocks(result: Result) -> dict[str, tuple[Block, ...]]:
             thresholds=True, other="guessing",
         )  # fmt: skip
         blocks["attacks"] = [Block("What each attack gains over its control", forest, None)]
-    for section, chart in charts_of(result.series):
-        blocks.setdefault(section, []).append(Block(chart.title, chart, None))
+    histograms = 0
+    for section, chart in charts_of(_clearest_first(result)):
+        histograms += chart.name.startswith("chart-histogram-")
+        folded = chart.name.startswith("chart-histogram-") and histograms > OPEN_HISTOGRAMS
+        blocks.setdefault(section, []).append(Block(chart.title, chart, None, folded))
+    undrawn = NOT_DRAWN + (DRAWN_FROM_FINDINGS if len(rows) > 1 else ())
     for grid in result.grids:
         prefix = grid.name.partition("/")[0]
         place = PLACES.get(prefix.split(" ")[0], "detail")
-        drawn = None if prefix in DRAWN_FROM_FINDINGS and len(rows) > 1 else chart_of_grid(grid)
+        drawn = None if prefix in undrawn else chart_of_grid(grid)
         blocks.setdefault(place, []).append(Block(grid.title, drawn, grid))
     return {section: tuple(members) for section, members in blocks.items()}
+
+
+def _clearest_first(result: Result) -> list[Series]:
+    """Histograms in the order of the findings, worst first; other series stay where they are."""
+    order = [finding.name.partition("/")[0] for finding in result.findings]
+
+    def place(series: Series) -> int:
+        attack = series.name.partition("/")[2].rpartition("/")[0]
+        return order.index(attack) if attack in order else len(order)
+
+    sorted_ones = iter(sorted(filter(_is_histogram, result.series), key=place))
+    return [next(sorted_ones) if _is_histogram(series) else series for series in result.series]
+
+
+def _is_histogram(series: Series) -> bool:
+    return series.name.startswith("histogram/")

@@ -11,7 +11,7 @@ from rich.text import Text
 from unmask.audits.result import Cell, Finding, Grid, Records, Result, Severity
 from unmask.reports.readable import readable
 from unmask.reports.safety import for_sharing
-from unmask.reports.words import LABELS, SHAPES, cell_text, in_words, measure, sentence, verdict
+from unmask.reports.words import LABELS, SHAPES, cell_text, exposed, in_words, measure, sentence, verdict
 
 COLOURS = {Severity.HIGH: "bold red", Severity.MEDIUM: "yellow", Severity.LOW: "cyan", Severity.NONE: "default"}
 TOP_RECORDS = 10
@@ -75,6 +75,9 @@ def _finding(finding: Finding) -> RenderableType:
         lines.append(f"Control: {in_words(finding.control)}")
     if finding.baseline:
         lines.append(f"By guessing: {in_words(finding.baseline)}")
+    if finding.exposure:
+        worst, above = exposed(finding.exposure)
+        lines.append(f"Records above tolerance: {above}; worst record: {worst}")
     return text.append("\n    ".join(readable(line) for line in lines), style="default")
 
 

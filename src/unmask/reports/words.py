@@ -9,17 +9,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unmask.audits.result import Cell, Figure, Finding, Result, Severity
+from unmask.audits.result import Cell, Exposure, Figure, Finding, Result, Severity
 
 # Severity by word, shape and colour: no reader depends on one of them alone. "None" is never green: it is no promise.
 SHAPES = {Severity.HIGH: "▲", Severity.MEDIUM: "◆", Severity.LOW: "●", Severity.NONE: "○"}
 LABELS = {Severity.HIGH: "high", Severity.MEDIUM: "medium", Severity.LOW: "low", Severity.NONE: "none shown"}
-
-SEEN = (
-    "would have been seen",
-    "would be seen",
-    "would have been refuted",
-)  # a note with these words says how large a leak the audit can see
 
 
 @dataclass(frozen=True)
@@ -115,13 +109,8 @@ def verdict(result: Result) -> Verdict:
         text = f"No attack beat its control ({many}, {sure})."
     else:
         text = f"No leak was shown, but nothing here had a control to be compared with ({many})."
-    visible = visible_leaks(result) or ("How large a leak would have been seen was not measured.",)
+    visible = result.facts.visible or ("How large a leak would have been seen was not measured.",)
     return Verdict(Severity.NONE, LABELS[Severity.NONE], text, (*extra, *visible, *_failures(result)), _cannot(result))
-
-
-def visible_leaks(result: Result) -> tuple[str, ...]:
-    """The notes that say how large a leak this audit can see."""
-    return tuple(note for note in result.notes if any(words in note for words in SEEN))
 
 
 def _failures(result: Result) -> tuple[str, ...]:
@@ -201,6 +190,16 @@ def in_words(figure: Figure) -> str:
             else f"{number(figure.value)} (at least {low}, {sure})"
         )
     return f"{number(figure.value)} ({low} to {high}, {sure})"
+
+
+def exposed(found: Exposure) -> tuple[str, str]:
+    """The risk of the most exposed record, and how many records are above tolerance."""
+    if found.worst is None or found.above is None:
+        return f"not defined: {found.undefined}", f"not defined; {found.hit:,} of {found.attacked:,} were hit"
+    risk = f"{number(found.worst.value)} ({number(found.worst.low)} to {number(found.worst.high)})"
+    low, high = round(found.above.low), round(found.above.high)
+    many = f"{round(found.above.value):,}" + (f" ({low:,} to {high:,})" if low < high else "")
+    return risk, f"{many} of {found.attacked:,}"
 
 
 def percent(share: float) -> str:

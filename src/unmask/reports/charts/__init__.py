@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from unmask.audits.result import Grid, Series
-from unmask.reports.charts.bars import histogram_chart, risk_chart
+from unmask.reports.charts.bars import histogram_chart, risk_chart, scores_chart
 from unmask.reports.charts.fields import heat_chart, tradeoff_chart
 from unmask.reports.charts.intervals import Row, card_chart, forest_chart, rows_of, rows_of_grid
 from unmask.reports.charts.lines import claim_chart, ecdf_chart, finite, line_chart, power_chart, roc_chart
@@ -32,7 +32,7 @@ class Family:
 FAMILIES = {
     "roc": Family("detail", roc_chart, "People recognised, against false alarms"),
     "ecdf": Family("detail", ecdf_chart),
-    "histogram": Family("detail", histogram_chart),
+    "histogram": Family("detail", scores_chart),
     "reconstruction": Family("detail", lambda name, title, series: line_chart(name, title, series)),
     "risk": Family("risk", lambda name, title, series: risk_chart(name, title, series[0])),
     "epsilon": Family("epsilon", claim_chart, "Bound on epsilon, against the claim"),
@@ -62,7 +62,7 @@ def _chart(key: str, series: list[Series]) -> tuple[str, Chart]:
             title = f"{family.title}: {rest}"
         return family.section, family.draw(name, title, series)
     counted = series[0].y_label.lower() in COUNTED
-    draw: Draw = histogram_chart if counted else lambda *given: line_chart(*given)
+    draw: Draw = (lambda *given: histogram_chart(*given)) if counted else lambda *given: line_chart(*given)
     return "detail", draw(name, _common(series, prefix, rest), series)
 
 
@@ -70,8 +70,9 @@ def _common(series: Sequence[Series], prefix: str, rest: str) -> str:
     """The title of one series, or what several are about."""
     if len(series) == 1:
         return series[0].title
-    about = {"ecdf": "Distribution of", "histogram": "Histogram of"}.get(prefix)
-    return f"{about} {series[0].x_label}" if about else (rest or series[0].y_label)
+    if prefix == "histogram":
+        return f"Scores of {rest}" if rest else series[0].x_label
+    return f"Distribution of {series[0].x_label}" if prefix == "ecdf" else (rest or series[0].y_label)
 
 
 def chart_of_grid(grid: Grid) -> Chart | None:
@@ -80,8 +81,8 @@ def chart_of_grid(grid: Grid) -> Chart | None:
     if grid.name.startswith("heat/"):
         return heat_chart(name, grid.title, grid) if grid.rows and len(grid.columns) > 1 else None
     rows = rows_of_grid(grid)
-    if len(rows) < 2:
-        return None
+    if len(rows) < 2 or all(row.label.count(" · ") > 1 for row in rows):
+        return None  # labels of three parts do not fit beside a plot: the table says it better
     label = grid.columns[[head.lower() for head in grid.columns].index("low") - 1]
     other = "claim" if any(row.other is not None for row in rows) else ""
     return forest_chart(name, grid.title, rows, x_label=label, other=other, base=0.5 if "auc" in label.lower() else 0.0)

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from unmask.audits.result import Grid, Series
-from unmask.reports.charts.lines import finite, legend_of, numbers_of, stairs, style
+from unmask.reports.charts.lines import finite, label, legend_of, numbers_of, stairs, style
 from unmask.reports.charts.svg import Axis, Chart, Words, around, chart, frame, path, tag
 from unmask.reports.words import frequency, number
 
 STRIP = 100  # bars of the strip: one per hundredth of the people
 
 
-def histogram_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
+def histogram_chart(name: str, title: str, series: Sequence[Series], *, about: str = "") -> Chart:
     """Outlines over one another, so that members and controls can be compared; x holds the left edges of the bins."""
-    series = [finite(one) for one in series]
-    edges = [_edges(one) for one in series]
+    series, edges = [finite(one) for one in series], [_edges(finite(one)) for one in series]
     x = around((value for one in edges for value in one), room=0)
     y = around((value for one in series for value in one.y), zero=True)
 
@@ -25,20 +24,37 @@ def histogram_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
         height = 300
         across, up, parts = frame(x, y, series[0].x_label, series[0].y_label, width, height)
         for place, (one, bounds) in enumerate(zip(series, edges, strict=True)):
-            points = [(across(a), up(b)) for a, b in zip(bounds, (*one.y, one.y[-1] if one.y else 0.0), strict=True)]
+            heights = one.y[: len(bounds) - 1]
+            points = [
+                (across(a), up(b)) for a, b in zip(bounds, (*heights, heights[-1] if heights else 0.0), strict=True)
+            ]
             outline = [(across(bounds[0]), up(0)), *stairs(points), (across(bounds[-1]), up(0))]
             parts.append(path(outline, f"area area-{place % 2 + 1}", closed=True))
             parts.append(path(outline, style(place)))
         return height, parts
 
-    total = "; ".join(f"{one.title}: highest at {number(one.x[one.y.index(max(one.y))])}" for one in series if one.y)
-    return chart(Words(name, title, f"Histogram. {total}."), draw, numbers_of(series), legend_of(series))
+    tops = ", ".join(f"{label(one)} at {number(one.x[one.y.index(max(one.y))])}" for one in series if one.y)
+    described = f"{about} Highest bins: {tops}.".strip()
+    return chart(Words(name, title, described), draw, numbers_of(series), legend_of(series))
+
+
+def scores_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
+    """Scores of people in the data beside those of others."""
+    return histogram_chart(
+        name,
+        title,
+        series,
+        about="A higher score means more likely in the data. Bins of fewer than ten are joined with their neighbours, and the "
+        "outer ones hold all beyond.",
+    )
 
 
 def _edges(series: Series) -> tuple[float, ...]:
-    """Left edges and the end of the last bin, which is as wide as the one before it."""
+    """Left edges and the end of the last bin: where a last point has height 0, else as wide as the one before it."""
     if not series.x:
         return (0.0,)
+    if len(series.x) > 1 and series.y[-1] == 0:
+        return series.x
     last = series.x[-1] - series.x[-2] if len(series.x) > 1 else 1.0
     return (*series.x, series.x[-1] + last)
 

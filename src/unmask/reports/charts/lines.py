@@ -88,7 +88,7 @@ def roc_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
 
     best = series[0]
     description = (
-        f"Both axes are logarithmic. At 1 false alarm in 100, {_short(best)} recognises most: "
+        f"Both axes are logarithmic. At 1 false alarm in 100, {label(best)} recognises most: "
         f"{short(round(100 * _recognised(best), 1))} in 100. A line on the diagonal does no better than guessing."
     )
     return chart(Words(name, title, description), draw, numbers_of(series), legend_of(series))
@@ -129,8 +129,8 @@ def claim_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
     """What is known about epsilon as runs come in, against the claim or a limit (the series whose name ends so)."""
     claims = [one for one in series if one.name.endswith(("/claim", "/limit"))]
     bounds = [one for one in series if one not in claims] or list(claims)
-    mark = Mark(claims[0].y[-1], f"{_short(claims[0])}: {short(claims[0].y[-1])}") if claims and claims[0].y else None
-    last = ", ".join(f"{_short(one)} ends at {number(one.y[-1])}" for one in bounds[:LINES] if one.y)
+    mark = Mark(claims[0].y[-1], f"{label(claims[0])}: {short(claims[0].y[-1])}") if claims and claims[0].y else None
+    last = ", ".join(f"{label(one)} ends at {number(one.y[-1])}" for one in bounds[:LINES] if one.y)
     return line_chart(
         name, title, bounds, mark=mark,
         description=f"{sentence(bounds[0].title)} Above the dashed line, if there is one, the claim is refuted. {sentence(last)}",
@@ -175,10 +175,10 @@ def numbers_of(series: Sequence[Series]) -> Grid:
     rows: list[tuple[Cell, ...]] = []
     if shared:
         rows = [(_round(series[0].x[place]), *(_round(one.y[place]) for one in series)) for place in places]
-        heads = (series[0].x_label, *(_short(one) for one in series))
+        heads = (series[0].x_label, *(label(one) for one in series))
         return Grid("numbers", f"Numbers{note}", heads, tuple(rows))
     for one in series:
-        rows += [(_short(one), _round(one.x[place]), _round(one.y[place])) for place in _places(len(one.x), NUMBERS)]
+        rows += [(label(one), _round(one.x[place]), _round(one.y[place])) for place in _places(len(one.x), NUMBERS)]
     return Grid("numbers", f"Numbers{note}", ("line", series[0].x_label, series[0].y_label), tuple(rows))
 
 
@@ -190,7 +190,7 @@ def legend_of(series: Sequence[Series]) -> list[tuple[str, str]]:
     """Which line is which; one line needs no legend."""
     if len(series) < 2:
         return []
-    named = [(style(place), _short(one)) for place, one in enumerate(series[:LINES])]
+    named = [(style(place), label(one)) for place, one in enumerate(series[:LINES])]
     rest = len(series) - LINES
     return [*named, ("line more", f"{plural(rest, 'other')}, grey")] if rest > 0 else named
 
@@ -200,7 +200,7 @@ def style(place: int) -> str:
     return f"line line-{place + 1}" if place < LINES else "line more"
 
 
-def _short(series: Series) -> str:
+def label(series: Series) -> str:
     """What tells a line from the others of its chart: the last part of its name."""
     return series.name.rpartition("/")[2] or series.title
 
@@ -209,5 +209,5 @@ def _describe(series: Sequence[Series]) -> str:
     parts = []
     for one in series[:LINES]:
         if one.y:
-            parts.append(f"{_short(one)}: from {number(min(one.y))} to {number(max(one.y))}")
+            parts.append(f"{label(one)}: from {number(min(one.y))} to {number(max(one.y))}")
     return f"{sentence(f'{series[0].y_label} by {series[0].x_label}')} {sentence('; '.join(parts))}"

@@ -176,4 +176,6 @@ def tick(value: float, axis: Axis, share: bool) -> str:
         return f"{value:g}" if value >= 1e-4 else f"{value:.0e}"
     if share:
         return f"{100 * value:g} %"
-    return short(value)
+    return (
+        short(value) if abs(value) < 1e5 else f"{value:.1e}".replace(".0e", "e").replace("e+0", "e").replace("e+", "e")
+    )

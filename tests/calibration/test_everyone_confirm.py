@@ -1,0 +1,117 @@
+"""The exact game at full size over many seeds: silent where nothing leaks, and never above the truth where something does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unmask.audits import everyone_confirm
+from unmask.audits.coin_pool import CoinPool
+from unmask.audits.everyone import generator_of, scorer_of, set_up
+from unmask.audits.everyone_confirm import Confirmed, most_exposed, play_people
+from unmask.audits.everyone_evidence import judge
+from unmask.audits.everyone_people import judge_people
+from unmask.audits.everyone_plan import EveryonePlan
+from unmask.generators.copycat import CopycatModel
+from unmask.simulation.coin_draw import coin_tasks, draw_coins
+from unmask.simulation.executor import run_tasks
+from unmask.simulation.store import MemoryStore
+from unmask.tables.table import Table
+
+pytestmark = pytest.mark.calibration
+
+SEEDS = 40
+LIMIT = 7  # of 40: the 99.9 % limit at a level of 5 %
+VIPS = 3
+
+
+@pytest.fixture(autouse=True)
+def no_controls(monkeypatch):
+    """The seeds are the control here."""
+    monkeypatch.setattr(everyone_confirm, "CONTROLS", ())
+
+
+def town(seed: int, rows: int = 80) -> Table:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({f"c{j}": rng.integers(0, 6, rows).astype(str) for j in range(5)})
+    frame["vip"] = np.where(np.arange(rows) < VIPS, "yes", "no")
+    return Table.from_pandas(frame)
+
+
+def games(plan: EveryonePlan, real: Table, generator=None, *, about: tuple[int, ...] | None = None) -> Confirmed:
+    """Play for the most exposed, or for these units: then it does not matter whether a short pool would have chosen them."""
+    setting, rows, _ = set_up(plan, generator or generator_of(plan), real)
+    store, tasks = MemoryStore(), coin_tasks(plan.runs)
+    run_tasks(setting, tasks, store, work=draw_coins)
+    pool = CoinPool.gather(setting, tasks, store)
+    judged = judge(pool.load, pool.members, setting.features.families, scorer_of(plan))
+    people = judge_people(judged, setting.game.judged, rate=plan.rate, confidence=plan.confidence)
+    return play_people(plan, pool, about or most_exposed(plan, pool, people), real, rows, store)
+
+
+@dataclass(frozen=True)
+class Whisper:
+    """Shows each marked person with probability q if it is there, and its place's row with 1-q if it is not.
+
+    Randomised response about everybody who is marked: epsilon is ln(q/(1-q)), the largest advantage 2q-1.
+    """
+
+    name: ClassVar[str] = "whisper"
+    row_level: ClassVar[bool] = False
+    claim: ClassVar[None] = None
+
+    whole: Table
+    q: float
+
+    def fit(self, table: Table, rng: np.random.Generator) -> CopycatModel:
+        here = {tuple(row) for row in table.codes.tolist()}
+        marked = self.whole.take(np.arange(VIPS))
+        there = np.array([tuple(row) in here for row in marked.codes.tolist()])
+        return CopycatModel(marked.take(rng.random(VIPS) < np.where(there, self.q, 1 - self.q)))
+
+
+@pytest.mark.parametrize(("coins", "runs"), [("independent", 128), ("paired", 64)])
+def test_nobody_is_confirmed_where_nothing_leaks(coins, runs):
+    """At most 1 in 20 audits may confirm anybody, however long it plays."""
+    wrong = 0
+    for seed in range(SEEDS):
+        plan = EveryonePlan("oblivious", runs=16, coins=coins, confirm=3, confirm_runs=runs, seed=seed)
+        wrong += any(game.confirmed for game in games(plan, town(seed)).games)
+    assert wrong <= LIMIT
+
+
+def test_bounds_stay_below_a_known_epsilon():
+    """Randomised response with q = .75: epsilon 1.099, advantage .5. In 128 runs nearly everybody is confirmed."""
+    q, about = 0.75, tuple(range(VIPS))
+    above, too_much, confirmed, bounds = 0, 0, 0, []
+    for seed in range(SEEDS):
+        real = town(seed)
+        plan = EveryonePlan("whisper", runs=8, confirm=VIPS, confirm_runs=128, seed=seed)
+        played = games(plan, real, Whisper(real, q), about=about).games
+        above += any(game.epsilon() > math.log(q / (1 - q)) for game in played)
+        too_much += any(game.advantage() > 2 * q - 1 for game in played)
+        confirmed += sum(game.confirmed for game in played)
+        bounds += [game.epsilon() for game in played]
+    assert above <= LIMIT
+    assert too_much <= LIMIT
+    assert confirmed >= 0.8 * VIPS * SEEDS
+    assert np.median(bounds) > 0.2
+
+
+def test_a_copier_agrees_with_its_truth():
+    """Copied with probability one half: an advantage of one half, epsilon without limit. The other two people are not copied."""
+    too_much, confirmed, others = 0, 0, 0
+    for seed in range(SEEDS):
+        plan = EveryonePlan("copycat:p=0.5,where=vip=yes", runs=8, confirm=5, confirm_runs=128, seed=seed)
+        played = games(plan, town(seed), about=(*range(VIPS), 40, 41)).games
+        too_much += any(game.advantage() > 0.5 for game in played[:VIPS])
+        confirmed += sum(game.confirmed for game in played[:VIPS])
+        others += any(game.confirmed for game in played[VIPS:])
+    assert too_much <= LIMIT
+    assert others <= LIMIT
+    assert confirmed >= 0.9 * VIPS * SEEDS
