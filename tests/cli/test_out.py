@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from unmask.audits import demo, describe, release
+from unmask.audits import demo, describe, epsilon, everyone, mechanism, release
 from unmask.cli.main import app
 from unmask.errors import RunError
 
@@ -24,6 +24,9 @@ def command(verb, folder, *more):
         "audit": [folder / "real.csv", folder / "synthetic.csv", "--holdout", folder / "holdout.csv"],
         "describe": [folder / "real.csv"],
         "demo": [],
+        "attack": [folder / "real.csv", "--generator", "random"],
+        "everyone": [folder / "real.csv", "--generator", "random"],
+        "epsilon": ["--generator", "random", "--claim", "epsilon=1"],
     }
     answer = CliRunner().invoke(app, [verb, *map(str, files[verb]), "--quiet", *map(str, more)])
     if answer.exception and not isinstance(answer.exception, SystemExit):
@@ -41,9 +44,12 @@ def idle(monkeypatch):
     monkeypatch.setattr(release, "run", work)
     monkeypatch.setattr(describe, "describe", work)
     monkeypatch.setattr(demo, "demo", work)
+    monkeypatch.setattr(mechanism, "run", work)
+    monkeypatch.setattr(everyone, "run", work)
+    monkeypatch.setattr(epsilon, "run", work)
 
 
-VERBS = ("audit", "describe", "demo")
+VERBS = ("audit", "describe", "demo", "attack", "everyone", "epsilon")
 
 
 @pytest.mark.parametrize("verb", VERBS)

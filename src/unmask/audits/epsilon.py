@@ -20,7 +20,8 @@ from unmask.audits.epsilon_game import Game, attacks_for
 from unmask.audits.epsilon_outputs import Mechanism, Run, Setting, coin_of, play
 from unmask.audits.epsilon_pairs import Pair, PairPlan, parse_pair
 from unmask.audits.epsilon_result import Audited, Control, build_result
-from unmask.audits.result import Result
+from unmask.audits.result import Result, describe_input
+from unmask.audits.run import check_directory
 from unmask.errors import GeneratorError, ParameterError, RunError
 from unmask.files import write_atomically
 from unmask.generators._generator import Generator, Measurement
@@ -38,6 +39,12 @@ STATE = "epsilon-state.json"
 BLOCK = 16  # runs that are played before the wealth is looked at, per worker; changes no result
 MOST_ROWS = 5_000  # synthetic rows asked for by default, unless the table is larger
 CONTROL_RUNS = 100
+GROWING = (
+    "runs",
+    "confidence",
+    "stop_early",
+    "controls",
+)  # may change between runs of one directory: no run depends on them
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,9 @@ def audit_epsilon(
     )
     built = [(parse_pair(item) if isinstance(item, str) else item) for item in chosen]
     pairs_made = [item.build(found.neighbours, real, plan.seed) for item in built]
+    if out is not None:  # before any work: whether the result can be written there
+        inputs = () if real is None else (describe_input("real", real),)
+        check_directory(out, Result("epsilon", plan.seed, plan.to_plain(), inputs), growing=GROWING)
     return run(
         plan,
         audited,
@@ -290,9 +300,8 @@ def _read_state(path: Path | None) -> dict[str, Any]:
 def _open_store(out: Path | None, plan: EpsilonPlan, pairs: Sequence[Pair], real: Table | None) -> Store:
     """The runs of this plan; a directory that holds runs of another plan is refused, and the field is named."""
     identity = plan.to_plain() | {"seed": plan.seed, "tables": [_digest(pair) for pair in pairs]}
-    for name in ("runs", "confidence", "stop_early", "controls"):
-        identity.pop(name)  # these change no run
-    return open_draws(out / DRAWS if out else None, identity)
+    fixed = {name: value for name, value in identity.items() if name not in GROWING}
+    return open_draws(out / DRAWS if out else None, fixed)
 
 
 def _digest(pair: Pair) -> str:

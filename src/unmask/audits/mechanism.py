@@ -14,7 +14,7 @@ from unmask.attacks.record_linkage import RecordLinkage
 from unmask.audits.draws import DRAWS, open_draws
 from unmask.audits.mechanism_judges import Played, Scored
 from unmask.audits.mechanism_result import build_result
-from unmask.audits.plan import AttackPlan
+from unmask.audits.plan import GROWING, AttackPlan
 from unmask.audits.result import NotTested, Result
 from unmask.errors import GeneratorError, UnmaskError
 from unmask.generators._generator import Generator
@@ -187,9 +187,8 @@ def _stand_ins(generator: Generator, ground: Ground, game: Game, plan: AttackPla
 def _open_store(out: Path | None, plan: AttackPlan, population: Table) -> Store:
     """The draws of this plan; a directory that holds draws of another plan is refused, and the field is named."""
     identity = plan.to_plain() | {"seed": plan.seed, "population": population.digest()}
-    for name in ("shadows", "tests", "confidence", "tolerance"):
-        identity.pop(name)  # these do not change a draw
-    return open_draws(out / DRAWS if out else None, identity)
+    fixed = {name: value for name, value in identity.items() if name not in GROWING}
+    return open_draws(out / DRAWS if out else None, fixed)
 
 
 def _check_draws(test: Draws) -> None:

@@ -14,6 +14,14 @@ from unmask.threats.game import Game, Placement, SecretValues
 from unmask.threats.knowledge import Box, Data, Goal
 
 
+GROWING = (
+    "shadows",
+    "tests",
+    "confidence",
+    "tolerance",
+)  # may change between runs of one directory: no draw depends on them
+
+
 @dataclass(frozen=True)
 class AttackPlan:
     """What `unmask attack` does. Sizes may grow between runs of one directory; everything else is fixed."""

@@ -11,7 +11,19 @@ from typing import Annotated, Any
 
 import typer
 
-from unmask.cli.options import ALL_CORES, FailOn, Json, Out, Quiet, SchemaFile, Workers, deliver, finish, watch
+from unmask.cli.options import (
+    ALL_CORES,
+    FailOn,
+    Json,
+    Out,
+    Quiet,
+    SchemaFile,
+    Workers,
+    check_out,
+    deliver,
+    finish,
+    watch,
+)
 
 Repeated = list[str] | None
 
@@ -91,6 +103,7 @@ def run(
     from unmask.audits import plan as plans
     from unmask.audits.mechanism import generator_of
     from unmask.audits.mechanism import run as run_attack
+    from unmask.audits.result import Result, describe_input
     from unmask.errors import ParameterError
     from unmask.tables.read import read_table
 
@@ -110,7 +123,10 @@ def run(
     if write_plan is not None:
         plans.write_plan(chosen, write_plan)
         return
+    check_out(out)
     table = read_table(population, schema)
+    expected = Result("attack", chosen.seed, chosen.to_plain(), (describe_input("population", table),))
+    check_out(out, expected, growing=plans.GROWING)
     with watch("Drawing releases", quiet=quiet or as_json) as progress:
         result = run_attack(chosen, generator_of(chosen), table, out=out, workers=workers, progress=progress)
     deliver(
@@ -119,7 +135,7 @@ def run(
         as_json=as_json,
         quiet=quiet,
         workers=workers,
-        growing=("shadows", "tests", "confidence", "tolerance"),
+        growing=plans.GROWING,
     )
     finish(result, fail_on)
 

@@ -11,7 +11,20 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli.options import ALL_CORES, FailOn, Json, Out, Quiet, SchemaFile, Seed, Workers, deliver, finish, watch
+from unmask.cli.options import (
+    ALL_CORES,
+    FailOn,
+    Json,
+    Out,
+    Quiet,
+    SchemaFile,
+    Seed,
+    Workers,
+    check_out,
+    deliver,
+    finish,
+    watch,
+)
 
 Repeated = list[str] | None
 
@@ -65,7 +78,7 @@ def run(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    from unmask.audits.epsilon import audit_epsilon, parse_claim
+    from unmask.audits.epsilon import GROWING, audit_epsilon, parse_claim
     from unmask.audits.junit import junit_xml
     from unmask.cli.attack import _generator_text
     from unmask.errors import ParameterError
@@ -76,6 +89,7 @@ def run(
     text = _generator_text(generator, settings or [])
     if text is None:
         raise ParameterError("Name a generator: --generator privbayes. `unmask generators` lists them.")
+    check_out(out)
     own = parse(text).claim
     with watch("Playing runs", quiet=quiet or as_json) as progress:
         result = audit_epsilon(
@@ -85,7 +99,7 @@ def run(
         )  # fmt: skip
     deliver(
         result, out=out, as_json=as_json, quiet=quiet, workers=workers,
-        growing=("runs", "confidence", "stop_early", "controls"),
+        growing=GROWING,
     )  # fmt: skip
     if junit is not None:
         write_atomically(junit, junit_xml(result))

@@ -22,6 +22,7 @@ from unmask.cli.options import (
     SchemaFile,
     Seed,
     Workers,
+    check_out,
     deliver,
     finish,
     seconds_of,
@@ -95,6 +96,7 @@ def run(
 ) -> None:
     from unmask.audits import everyone
     from unmask.audits.everyone_plan import GROWING, EveryonePlan
+    from unmask.audits.result import Result, describe_input
     from unmask.tables.read import read_table
 
     choices: dict[str, Any] = {
@@ -105,7 +107,9 @@ def run(
         "prediction_errors": prediction_errors, "seed": seed,
     }  # fmt: skip
     plan = EveryonePlan(**choices)
+    check_out(out)
     table = read_table(real, schema)
+    check_out(out, Result("everyone", plan.seed, plan.to_plain(), (describe_input("real", table),)), growing=GROWING)
     silent = quiet or as_json
     with watch("Fitting and attacking", quiet=silent) as progress:
         result = everyone.run(

@@ -20,6 +20,7 @@ from unmask.cli.options import (
     SchemaFile,
     Seed,
     Workers,
+    check_out,
     deliver,
     finish,
     watch,
@@ -124,12 +125,11 @@ def attack(
     from unmask.audits.everyone_plan import GROWING
     from unmask.audits.foreign import FOREIGN_GROWING, attack_pool
 
+    check_out(out)
     with watch("Judging synthetic files", quiet=quiet or as_json) as progress:
         result = attack_pool(
             pool, name=name, out=out, strict=strict, scores=export_scores, workers=workers, progress=progress,
             scorer=scorer, rate=rate, confidence=confidence, groups=tuple(groups or ()), secrets=tuple(secrets or ()),
         )  # fmt: skip
-    deliver(
-        result, out=out, as_json=as_json, quiet=quiet, workers=workers, growing=(*GROWING, "secrets", *FOREIGN_GROWING)
-    )
+    deliver(result, out=out, as_json=as_json, quiet=quiet, workers=workers, growing=(*GROWING, *FOREIGN_GROWING))
     finish(result, fail_on)
