@@ -75,8 +75,8 @@ def test_the_result_of_another_plan(tables, idle, verb, tmp_path):
     from tests.audits.test_result import full_result
     from unmask.audits.run import write
 
-    write(full_result(audit="epsilon"), tmp_path / "run")
-    with pytest.raises(RunError, match=f"audit was 'epsilon', now it is '{'release' if verb == 'audit' else verb}'"):
+    write(full_result(audit="another"), tmp_path / "run")
+    with pytest.raises(RunError, match=f"audit was 'another', now it is '{'release' if verb == 'audit' else verb}'"):
         command(verb, tables, "--out", tmp_path / "run")
 
 
