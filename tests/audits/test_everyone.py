@@ -17,7 +17,7 @@ from unmask.generators.privbayes import PrivBayes
 from unmask.generators.raw import Raw
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
-from unmask.testing._tables import STYLES, plain
+from unmask.testing._tables import plain
 
 
 def plain_of(result) -> str:
@@ -55,7 +55,7 @@ def test_workers_stores_and_interruptions_change_no_number(tmp_path):
     everyone(generator, table, runs=16, seed=3, pool=tmp_path / "pool")
     grown = everyone(generator, table, runs=24, seed=3, pool=tmp_path / "pool")
     assert plain_of(once) == plain_of(two) == plain_of(grown)
-    assert once.records == two.records == grown.records
+    assert once.records.rows == two.records.rows == grown.records.rows
     assert plain_of(once) != plain_of(everyone(generator, table, runs=24, seed=4))
 
 
@@ -107,7 +107,7 @@ def test_unusual_tables_are_audited_all_the_same(name, coins):
     json.loads(plain_of(result))
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", ["all kinds of columns", "numbers only"])
 @pytest.mark.parametrize("generator", [Raw(), Copycat(1.0)], ids=lambda g: g.name)
 def test_what_publishes_everybody_lists_many(style, generator):
     result = everyone(generator, plain(style), runs=64, seed=0, synthetic_rows=60)
@@ -156,19 +156,13 @@ def test_records_come_most_exposed_first_and_every_unit_once():
 
 
 def test_a_subsample_names_rows_of_the_whole_table():
-    frame = pd.DataFrame({"vip": ["yes"] * 3 + ["no"] * 97, "x": np.arange(100) % 13, "y": np.arange(100) % 7})
-    schema = Schema(
-        (
-            Column("vip", Kind.CATEGORICAL, values=("no", "yes")),
-            Column("x", Kind.CATEGORICAL, values=tuple(range(13))),
-            Column("y", Kind.CATEGORICAL, values=tuple(range(7))),
-        )
-    )
+    frame = pd.DataFrame({"vip": ["no"] * 70 + ["yes"] * 30, "x": np.arange(100)})
+    values = {"vip": ("no", "yes"), "x": tuple(range(1000))}
+    schema = Schema(tuple(Column(name, Kind.CATEGORICAL, values=known) for name, known in values.items()))
     result = everyone(Copycat(1.0, where="vip=yes"), Table.from_pandas(frame, schema), runs=96, subsample=60, seed=5)
-    listed = {row[0] for row in result.records.rows if row[2]}
-    assert len(result.records.rows) == 60
-    assert listed == {row[0] for row in result.records.rows} & {0, 1, 2}
-    assert listed
+    played = {row[0] for row in result.records.rows}
+    assert len(played) == 60
+    assert {row[0] for row in result.records.rows if row[2]} == {row for row in played if row >= 70}
 
 
 def visits(seed: int = 0) -> Table:
@@ -186,7 +180,7 @@ def test_a_claim_per_row_without_a_pair_of_one_row_people_is_not_tested(runs, se
     """PrivBayes promises something per row and for replacement: only pairs of one-row people can test it."""
     result = everyone(PrivBayes(1.0), visits(), runs=runs, seed=seed)
     tested = any(finding.name == "everyone/claim" for finding in result.findings)
-    assert tested != any("claim" in each.what for each in result.not_tested)
+    assert tested != any("claim" in each.name for each in result.not_tested)
 
 
 def test_the_worst_gain_is_no_more_than_there_is():

@@ -10,10 +10,12 @@ import pytest
 from unmask.attacks.everyone.features import FeaturePlan, Features
 from unmask.audits.coin_pool import CoinPool
 from unmask.audits.everyone import generator_of, scorer_of, set_up
-from unmask.audits.everyone_confirm import confirm, most_exposed, ordinal, play_people
+from unmask.audits.everyone_confirm import confirm, most_exposed, play_people
 from unmask.audits.everyone_confirm import set_up as set_up_confirm
-from unmask.audits.everyone_confirm_game import ADVANTAGES, SCORE, Bet, PersonGame, PoolScore, graded_gain
+from unmask.audits.everyone_confirm_game import ADVANTAGES, Bet, PersonGame, graded_gain
+from unmask.audits.everyone_confirm_result import ordinal
 from unmask.audits.everyone_confirm_run import Person, coin_of, confirm_run, play
+from unmask.audits.everyone_confirm_scorer import SCORE, PoolScore
 from unmask.audits.everyone_evidence import judge
 from unmask.audits.everyone_people import judge_people
 from unmask.audits.everyone_plan import EveryonePlan

@@ -18,7 +18,10 @@ def pool(rng):
     """Members and features of runs in which being in shows."""
     members = rng.random((RUNS, UNITS)) < 0.5
     known = [
-        (rng.poisson(4 + 3 * inside[:, None], (UNITS, 4)).astype(np.uint16), rng.normal(size=(UNITS, 2)).astype(np.float32))
+        (
+            rng.poisson(4 + 3 * inside[:, None], (UNITS, 4)).astype(np.uint16),
+            rng.normal(size=(UNITS, 2)).astype(np.float32),
+        )
         for inside in members
     ]
     return members, known
@@ -93,7 +96,7 @@ def test_the_control_gives_no_run_its_own_coins(rng):
 
 @pytest.mark.parametrize("runs", [8, 32])
 def test_the_control_never_swaps_two_runs(runs):
-    """Were the coins of runs s and t exchanged, chance agreement between them would be learnt from one and confirmed by the other."""
+    """Else chance agreement between the coins of both would be learnt from one and confirmed by the other."""
     members = np.arange(runs)[:, None]
     for seed in range(200):
         other = shuffled(members, np.random.default_rng(seed))[:, 0]

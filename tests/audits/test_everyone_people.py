@@ -50,7 +50,9 @@ def test_the_list_is_that_of_e_bh_over_bets_of_both_parts(rng):
     people = judge_people(Judged(early, late, 40), everyone, rate=0.1, confidence=0.95)
     scores, members = np.concatenate([early.log_ratios, late.log_ratios]), np.concatenate([early.members, late.members])
     log_e = log_e_value_of_bets(scores, members)
-    assert log_e == pytest.approx(log_e_value_of_bets(early.log_ratios, early.members) + log_e_value_of_bets(late.log_ratios, late.members))
+    assert log_e == pytest.approx(
+        log_e_value_of_bets(early.log_ratios, early.members) + log_e_value_of_bets(late.log_ratios, late.members)
+    )
     listing = e_bh(log_e, rate=0.1)
     assert people.log_e == pytest.approx(log_e)
     assert np.array_equal(people.listed, listing.rejected)

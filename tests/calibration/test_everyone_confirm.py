@@ -13,7 +13,8 @@ import pytest
 from unmask.audits import everyone_confirm
 from unmask.audits.coin_pool import CoinPool
 from unmask.audits.everyone import generator_of, scorer_of, set_up
-from unmask.audits.everyone_confirm import Confirmed, most_exposed, play_people
+from unmask.audits.everyone_confirm import most_exposed, play_people
+from unmask.audits.everyone_confirm_result import Confirmed
 from unmask.audits.everyone_evidence import judge
 from unmask.audits.everyone_people import judge_people
 from unmask.audits.everyone_plan import EveryonePlan

@@ -33,7 +33,6 @@ from unmask.audits.result import (
 )
 from unmask.audits.score_histogram import score_histograms
 from unmask.generators.claim import Claim
-from unmask.metrics.legal import SMALLEST_GROUP
 from unmask.stats import LOG_GRID, Bound, clopper_pearson, largest_visible_of_bets, roc_curve, roc_on_grid
 from unmask.tables.table import Table
 from unmask.threats.coins import Coins

@@ -11,23 +11,29 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from unmask.audits.result import Series
-from unmask.metrics.legal import SMALLEST_GROUP
+from unmask.tables.units import SMALLEST_GROUP
 
 BINS = 24
 TAIL = 0.01  # share of all scores on either end that may lie beyond the last edge
 FAR = 8  # interquartile ranges beyond the quartiles: what lies farther is "beyond" too, however much it is
 
 
-def score_histograms(attack: str, sides: Mapping[str, np.ndarray], what: str = "people") -> Iterator[Series]:
-    """A series `histogram/<attack>/<side>` for each side; none if a side has too few scores or all scores are one."""
+def score_histograms(
+    attack: str, sides: Mapping[str, np.ndarray], what: str = "people", *, each: int = 1
+) -> Iterator[Series]:
+    """A series `histogram/<attack>/<side>` for each side; none if a side has too few scores or all scores are one.
+
+    Where a person has up to `each` scores, a bin must hold ten times as many: then at least ten people are in it.
+    """
+    smallest = SMALLEST_GROUP * each
     finite = {side: scores[np.isfinite(scores)] for side, scores in sides.items()}
-    if min(map(len, finite.values())) < SMALLEST_GROUP:
+    if min(map(len, finite.values())) < smallest:
         return
     edges = round_edges(np.concatenate(list(finite.values())))
     if edges is None:
         return
     for side, scores in finite.items():
-        counts, kept = joined(np.histogram(np.clip(scores, edges[0], edges[-1]), edges)[0], edges)
+        counts, kept = joined(np.histogram(np.clip(scores, edges[0], edges[-1]), edges)[0], edges, smallest)
         widths = np.diff(kept) / (edges[1] - edges[0])
         shares = counts / widths / len(scores)
         yield Series(
@@ -49,7 +55,7 @@ def round_edges(scores: np.ndarray) -> np.ndarray | None:
     return np.asarray(np.arange(np.floor(low / step), np.floor(high / step) + 2) * step)
 
 
-def joined(counts: np.ndarray, edges: np.ndarray, smallest: int = SMALLEST_GROUP) -> tuple[np.ndarray, np.ndarray]:
+def joined(counts: np.ndarray, edges: np.ndarray, smallest: int) -> tuple[np.ndarray, np.ndarray]:
     """Counts and edges after bins were joined until each holds nobody or at least ten.
 
     From both ends towards the highest bin, so that few people far out stay far out.

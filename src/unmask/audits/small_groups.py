@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unmask.metrics.legal import SMALLEST_GROUP
+import numpy as np
+
+from unmask.tables.units import SMALLEST_GROUP
 
 
 def hidden_places(sizes: Sequence[float], smallest: int = SMALLEST_GROUP) -> frozenset[int]:
@@ -20,3 +22,17 @@ def hidden_places(sizes: Sequence[float], smallest: int = SMALLEST_GROUP) -> fro
             break
         hidden.append(place)
     return frozenset(hidden)
+
+
+def crowd_quantiles(values: np.ndarray, steps: int = 100) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Shares and the values below which they lie, of whole crowds only: ten people beyond each end and in each step.
+
+    The largest value would be one person's own.
+    """
+    few = SMALLEST_GROUP / max(len(values), 1)
+    count = min(steps + 1, len(values) // SMALLEST_GROUP - 1)
+    if count < 2:
+        return (), ()
+    shares = np.linspace(few, 1 - few, count)
+    found = np.quantile(values, shares)
+    return tuple(round(float(share), 4) for share in shares), tuple(float(f"{value:.4g}") for value in found)

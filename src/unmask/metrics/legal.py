@@ -28,7 +28,6 @@ from unmask.tables.schema import Column, text_of
 from unmask.tables.table import Table
 from unmask.tables.units import units as units_of
 
-SMALLEST_GROUP = 10  # fewer people: a report must not show the group
 FARTHEST = 8.0  # standard deviations; p-values below 1e-15 are all alike
 
 NO_HOLDOUT = (

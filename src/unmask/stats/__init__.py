@@ -1,6 +1,6 @@
 """Statistics: pure functions on arrays that return frozen results with an interval, a method and an n.
 
-intervals, roc, auc          rates, differences, ROC and AUC
+intervals, roc, auc          rates, differences, ROC and AUC; jackknife over runs
 thresholds, epsilon          lower bounds on epsilon, and how a threshold may be chosen
 curves, limits, zcdp         known privacy curves, what DP allows an attack, budget conversion
 evalues, bets, multiplicity  evidence per person, lists with error control
@@ -50,6 +50,7 @@ from unmask.stats.intervals import (
     excess_risk,
     wilson,
 )
+from unmask.stats.jackknife import jackknife
 from unmask.stats.limits import (
     group_claim,
     largest_advantage,
@@ -143,6 +144,7 @@ __all__ = [
     "group_claim",
     "hockey_stick_priors",
     "holm",
+    "jackknife",
     "laplace_delta",
     "laplace_epsilon",
     "laplace_pure_epsilon",

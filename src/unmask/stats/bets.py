@@ -7,14 +7,11 @@ up to half as many people again (docs/explanation/everyone.md), and it needs no 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from unmask.errors import ParameterError
 from unmask.stats._checks import FloatArray, check_nonnegative
 
-STAKE = 0.7  # of Kelly's stake: the evidence was learnt from few runs, so it is a little too sure of itself
-MOST = 0.98  # of what may be staked at all: one wrong bet never costs everything
 STEP, LARGEST = 0.02, 10.0  # the grid of epsilons on which bounds lie
 
 
@@ -29,7 +26,7 @@ def log_e_value_of_bets(log_ratios: ArrayLike, members: ArrayLike, *, epsilon: f
     """
     evidence, inside = _checked(log_ratios, members)
     check_nonnegative("epsilon", epsilon)
-    return np.asarray(_log_wealth(evidence, inside, float(np.exp(epsilon))), dtype=np.float64)
+    return _log_wealth(evidence, inside, float(np.exp(epsilon)))
 
 
 def epsilon_of_bets(log_ratios: ArrayLike, members: ArrayLike, *, log_threshold: float) -> FloatArray:
@@ -70,14 +67,7 @@ def _checked(log_ratios: ArrayLike, members: ArrayLike) -> tuple[FloatArray, np.
     return evidence, inside
 
 
-@njit(nogil=True, cache=True)
 def _log_wealth(evidence: FloatArray, inside: np.ndarray, odds: float) -> FloatArray:
-    wealth = np.zeros(evidence.shape[1])
-    for run in range(evidence.shape[0]):
-        for person in range(evidence.shape[1]):
-            sure = 1 / (1 + np.exp(-abs(evidence[run, person])))
-            stake = min(STAKE * (sure - (1 - sure) * odds), MOST) / odds
-            if stake > 0:
-                right = (evidence[run, person] > 0) == inside[run, person]
-                wealth[person] += np.log1p(stake if right else -stake * odds)
-    return wealth
+    from unmask.stats._bets_kernel import log_wealth  # numba is slow to import
+
+    return np.asarray(log_wealth(evidence, inside, odds), dtype=np.float64)

@@ -10,6 +10,9 @@ import pandas as pd
 from unmask.tables.table import Table
 
 
+SMALLEST_GROUP = 10  # fewer people: no result or report may tell about them as a group
+
+
 @dataclass(frozen=True, eq=False)
 class Units:
     """Which unit each row belongs to. Identical rows of different people are different units."""

@@ -68,7 +68,9 @@ def test_learning_and_scoring_change_no_input(scorer, rng):
     copies, coins = [(counts.copy(), values.copy()) for counts, values in known], members.copy()
     fit(scorer, known[:12], members[:12]).score(known[13])
     assert np.array_equal(coins, members)
-    assert all(np.array_equal(a, b) for one, two in zip(known, copies, strict=True) for a, b in zip(one, two, strict=True))
+    assert all(
+        np.array_equal(a, b) for one, two in zip(known, copies, strict=True) for a, b in zip(one, two, strict=True)
+    )
 
 
 def test_equal_results_for_any_order_of_units(rng):
