@@ -11,8 +11,8 @@ from unmask.attacks.everyone.secret_guess import BORROWED, STEPS, Guessed, Secre
 from unmask.audits.coin_pool import CoinPool
 from unmask.audits.everyone import set_up
 from unmask.audits.everyone_attribute import Guesses, attributes, gain_of, guess_all, redraw
+from unmask.audits.everyone_audited import Extra
 from unmask.audits.everyone_plan import EveryonePlan
-from unmask.audits.everyone_result import Extra
 from unmask.audits.result import Severity
 from unmask.errors import ParameterError, RunError
 from unmask.generators.copycat import Copycat
@@ -153,7 +153,7 @@ def test_people_of_several_rows_count_once_and_gain_as_much():
     """Each row of a person is copied with probability .6 on its own; success is a mean over rows."""
     table = keyed(400, 2, rows_each=2)
     plan, pool = play(Copycat(0.6), table, runs=64, secrets="illness")
-    extra = attributes(plan, pool, 1, no_progress, None)
+    extra = attributes(plan, pool, directory=None, workers=1, progress=no_progress)
     (finding,) = extra.findings
     assert finding.estimate.value == pytest.approx(0.6 * (1 - 1 / LEVELS), abs=0.03)
     assert finding.exposure.attacked == 200
@@ -165,7 +165,7 @@ def test_a_copied_few_are_listed_and_nobody_else():
     table = keyed(200, 3)
     frame = table.to_pandas().assign(vip=["yes"] * 10 + ["no"] * 190)
     plan, pool = play(Copycat(1.0, where="vip=yes"), Table.from_pandas(frame), runs=128, secrets="illness")
-    extra = attributes(plan, pool, 1, no_progress, None)
+    extra = attributes(plan, pool, directory=None, workers=1, progress=no_progress)
     columns = dict(extra.columns)
     listed = np.flatnonzero(columns["illness: listed"])
     assert set(range(10)) <= set(listed)
@@ -210,23 +210,23 @@ def test_redrawing_changes_one_column_and_the_same_for_all_rows_of_a_unit(rng):
 
 def test_the_second_pool_is_resumed_and_does_not_depend_on_workers(tmp_path):
     plan, pool = play(Copycat(0.5), keyed(60, 6), secrets="illness", redraw_secrets=True)
-    first = attributes(plan, pool, 2, no_progress, tmp_path)
+    first = attributes(plan, pool, directory=tmp_path, workers=2, progress=no_progress)
     files = sorted((tmp_path / "draws-illness").glob("*.npz"))
     assert len(files) == 32
     files[3].unlink()
     before = files[4].stat().st_mtime_ns
-    again = attributes(plan, pool, 1, no_progress, tmp_path)
+    again = attributes(plan, pool, directory=tmp_path, workers=1, progress=no_progress)
     assert files[3].exists()
     assert files[4].stat().st_mtime_ns == before, "what is there is not drawn again"
     assert again == first
-    assert attributes(plan, pool, 1, no_progress, None) == first
+    assert attributes(plan, pool, directory=None, workers=1, progress=no_progress) == first
     with pytest.raises(RunError, match="seed was 0, now it is 1"):
-        attributes(replace(plan, seed=1), pool, 1, no_progress, tmp_path)
+        attributes(replace(plan, seed=1), pool, directory=tmp_path, workers=1, progress=no_progress)
 
 
 def test_the_result_tells_each_secret_and_no_value():
     plan, pool = play(Oblivious(), keyed(80, 7), secrets=("illness", "wage"), redraw_secrets=True)
-    extra = attributes(plan, pool, 1, no_progress, None)
+    extra = attributes(plan, pool, directory=None, workers=1, progress=no_progress)
     names = [finding.name.removeprefix("everyone/attribute/") for finding in extra.findings]
     assert names == ["illness", "wage", "illness, drawn anew", "wage, drawn anew"]
     assert {finding.criterion for finding in extra.findings} == {"attribute"}
@@ -243,7 +243,7 @@ def test_the_result_tells_each_secret_and_no_value():
 
 def test_nothing_asked_nothing_done():
     plan, pool = play(Oblivious(), keyed(40, 8), runs=8)
-    assert attributes(plan, pool, 1, no_progress, None) == Extra()
+    assert attributes(plan, pool, directory=None, workers=1, progress=no_progress) == Extra()
 
 
 def test_what_cannot_be_asked_is_said():
@@ -257,7 +257,7 @@ def test_what_cannot_be_asked_is_said():
     numbers[:, table.schema.numeric.index(table.schema.position("wage"))] = np.nan
     nobody = replace(table, numbers=numbers)
     plan, pool = play(Oblivious(), nobody, runs=8, secrets="wage")
-    extra = attributes(plan, pool, 1, no_progress, None)
+    extra = attributes(plan, pool, directory=None, workers=1, progress=no_progress)
     assert not extra.findings
     assert extra.not_tested[0].name == "wage"
 
@@ -273,7 +273,7 @@ class Broken(Oblivious):
 def test_failed_runs_of_the_second_pool_are_counted_and_no_reason_is_quoted():
     plan, pool = play(Oblivious(), keyed(40, 10), runs=8, secrets="illness", redraw_secrets=True)
     broken = replace(pool, setting=replace(pool.setting, generator=Broken()))
-    extra = attributes(plan, broken, 1, no_progress, None)
+    extra = attributes(plan, broken, directory=None, workers=1, progress=no_progress)
     assert extra.failed_tasks == 8
     assert [each.name for each in extra.not_tested] == ["illness, drawn anew"]
     assert len(extra.findings) == 1

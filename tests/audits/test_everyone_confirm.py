@@ -10,6 +10,7 @@ import pytest
 from unmask.attacks.everyone.features import FeaturePlan, Features
 from unmask.audits.coin_pool import CoinPool
 from unmask.audits.everyone import generator_of, scorer_of, set_up
+from unmask.audits.everyone_audited import Extra
 from unmask.audits.everyone_confirm import confirm, most_exposed, play_people
 from unmask.audits.everyone_confirm import set_up as set_up_confirm
 from unmask.audits.everyone_confirm_game import ADVANTAGES, Bet, PersonGame, graded_gain
@@ -19,7 +20,6 @@ from unmask.audits.everyone_confirm_scorer import SCORE, PoolScore
 from unmask.audits.everyone_evidence import judge
 from unmask.audits.everyone_people import judge_people
 from unmask.audits.everyone_plan import EveryonePlan
-from unmask.audits.everyone_result import Extra
 from unmask.audits.result import Severity
 from unmask.generators.claim import Neighbours
 from unmask.generators.independent import Independent
@@ -48,8 +48,8 @@ def drawn(plan: EveryonePlan, real: Table, generator: Any = None, store: Any = N
     store, tasks = store or MemoryStore(), coin_tasks(plan.runs)
     run_tasks(setting, tasks, store, work=draw_coins)
     pool = CoinPool.gather(setting, tasks, store)
-    judged = judge(pool.load, pool.members, setting.features.families, scorer_of(plan))
-    people = judge_people(judged, setting.game.judged, rate=plan.rate, confidence=plan.confidence)
+    judged = judge(pool.load, pool.members, families=setting.features.families, scorer=scorer_of(plan))
+    people = judge_people(judged, setting.game.coined, rate=plan.rate, confidence=plan.confidence)
     return pool, people, rows, store
 
 

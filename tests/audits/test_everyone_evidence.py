@@ -6,7 +6,7 @@ import pytest
 from unmask.attacks.everyone.boosted import BoostedScorer
 from unmask.attacks.everyone.features import Family
 from unmask.attacks.everyone.scorer import RatioScorer
-from unmask.audits.everyone_evidence import TWO_PARTS, judge, shuffled
+from unmask.audits.everyone_evidence import TWO_PARTS, judge, of_other_runs
 
 RUNS, UNITS = 40, 30
 FAMILIES = (Family.COUNT,) * 4 + (Family.VALUE,) * 2
@@ -29,7 +29,7 @@ def pool(rng):
 
 def judged(pool, scorer):
     members, known = pool
-    return judge(known.__getitem__, members, FAMILIES, scorer)
+    return judge(known.__getitem__, members, families=FAMILIES, scorer=scorer)
 
 
 @pytest.mark.parametrize("scorer", SCORERS, ids=["ratio", "boosted"])
@@ -69,7 +69,7 @@ def test_parts_are_judged_once_in_order_and_by_what_came_before(pool):
             asked.append((list(runs), taught.copy()))
             return RatioScorer().fit(load, runs, taught, families)
 
-    found = judge(known.__getitem__, members, FAMILIES, Watches())
+    found = judge(known.__getitem__, members, families=FAMILIES, scorer=Watches())
     assert [runs for runs, _ in asked] == [list(range(RUNS // 4)), list(range(RUNS // 2))]
     assert all(np.array_equal(taught, members[: len(taught)]) for _, taught in asked)
     assert np.array_equal(found.all.members, members[RUNS // 4 :])
@@ -80,7 +80,7 @@ def test_parts_are_judged_once_in_order_and_by_what_came_before(pool):
 def test_few_runs_have_one_part(pool):
     members, known = pool
     few = TWO_PARTS - 1
-    found = judge(known.__getitem__, members[:few], FAMILIES, RatioScorer())
+    found = judge(known.__getitem__, members[:few], families=FAMILIES, scorer=RatioScorer())
     assert found.early is None
     assert found.all is found.late
     assert len(found.late.members) == few - few // 2
@@ -90,7 +90,7 @@ def test_the_control_gives_no_run_its_own_coins(rng):
     for runs in (8, 9, 32):
         members = np.arange(runs)[:, None] * np.ones((1, 3), dtype=np.int64)
         for seed in range(40):
-            other = shuffled(members, np.random.default_rng(seed))
+            other = of_other_runs(members, np.random.default_rng(seed))
             assert np.all(other != members)
 
 
@@ -99,5 +99,5 @@ def test_the_control_never_swaps_two_runs(runs):
     """Else chance agreement between the coins of both would be learnt from one and confirmed by the other."""
     members = np.arange(runs)[:, None]
     for seed in range(200):
-        other = shuffled(members, np.random.default_rng(seed))[:, 0]
+        other = of_other_runs(members, np.random.default_rng(seed))[:, 0]
         assert not np.any(other[other] == np.arange(runs))

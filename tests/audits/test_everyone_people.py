@@ -6,7 +6,7 @@ from sklearn.metrics import roc_auc_score
 
 from unmask.audits.everyone_evidence import Evidence, Judged
 from unmask.audits.everyone_people import judge_people, person_auc, person_tpr
-from unmask.stats import e_bh, epsilon_of_bets, log_e_value_of_bets
+from unmask.stats import e_bh, epsilon_for_listed, epsilon_of_bets, log_e_value_of_bets
 
 RUNS, UNITS = 64, 40
 
@@ -64,14 +64,15 @@ def test_the_list_is_that_of_e_bh_over_bets_of_both_parts(rng):
     assert np.isnan(people.epsilon[~people.listed]).all()
 
 
-def test_what_holds_for_all_at_once_is_the_bound_at_everybody_s_threshold(rng):
-    """Bonferroni over all units, computed for the listed alone: for the others it would be 0 anyway."""
+def test_the_advantage_of_a_person_is_bounded_by_their_right_guesses(rng):
+    """Bonferroni over all units; the likelihood ratio of each accuracy, averaged, must reach units / .05."""
     late = evidence(rng)
     people = judge_people(Judged(None, late, 40), np.ones(UNITS, dtype=bool), rate=0.1, confidence=0.95)
-    all_at_once = epsilon_of_bets(late.log_ratios, late.members, log_threshold=np.log(UNITS / 0.05))
-    assert people.certain == pytest.approx(all_at_once)
-    assert np.all(people.certain[people.listed] <= people.epsilon[people.listed])
-    assert people.certain.max() > 0
+    right = ((late.log_ratios > 0) == late.members).sum(axis=0)
+    bound = epsilon_for_listed(right, len(late.members), log_threshold=np.log(UNITS / 0.05))
+    assert people.advantage == pytest.approx(np.tanh(bound / 2))
+    assert people.advantage.max() > 0
+    assert (people.advantage <= np.maximum(0, 2 * right / len(late.members) - 1)).all()
 
 
 def test_ranks_follow_the_e_values_and_units_without_a_coin_are_never_listed(rng):
@@ -80,8 +81,8 @@ def test_ranks_follow_the_e_values_and_units_without_a_coin_are_never_listed(rng
     coined[[0, 20]] = False
     people = judge_people(Judged(None, late, 40), coined, rate=0.1, confidence=0.95)
     assert not people.listed[[0, 20]].any()
-    assert people.log_e[[0, 20]].tolist() == [0, 0]
-    assert np.all(np.diff(people.log_e[np.argsort(people.rank)]) <= 0)
+    assert sorted(people.rank[[0, 20]]) == [UNITS - 1, UNITS]  # last, since nothing is known about them
+    assert np.all(np.diff(people.log_e[np.argsort(people.rank)][:-2]) <= 0)
     assert sorted(people.rank) == list(range(1, UNITS + 1))
 
 
@@ -89,5 +90,5 @@ def test_nobody_is_listed_without_evidence():
     silent = Evidence(np.zeros((16, 5)), np.arange(80).reshape(16, 5) % 2 == 0)
     people = judge_people(Judged(None, silent, 16), np.ones(5, dtype=bool), rate=0.1, confidence=0.95)
     assert not people.listed.any()
-    assert people.certain.tolist() == [0] * 5
+    assert people.advantage.tolist() == [0] * 5
     assert people.auc.tolist() == [0.5] * 5

@@ -82,7 +82,7 @@ def test_guesses_never_hang_on_late_coins(coins, delta, counted, rng):
 
     def right(members: np.ndarray) -> int:
         pooled_bound(
-            Judged(early, Evidence(late.log_ratios, members), 20), game, game.judged, confidence=0.95, delta=delta
+            Judged(early, Evidence(late.log_ratios, members), 20), game, game.coined, confidence=0.95, delta=delta
         )
         return counted[-1][0]
 
@@ -119,10 +119,10 @@ def test_the_number_of_guesses_comes_from_early_coins(counted, rng):
 def test_a_pair_is_one_coin_and_both_halves_speak(rng):
     game = CoinGame.of(Coins.PAIRED, 9, rng)
     members = np.stack([game.deal(rng) for _ in range(4)])
-    found = per_coin(Evidence(rng.normal(size=members.shape), members), game, game.judged)
+    found = per_coin(Evidence(rng.normal(size=members.shape), members), game, game.coined)
     assert found.members.shape == (4, 4)
     whole = Evidence(np.where(members, 2.0, -1.0), members)
-    assert np.array_equal(per_coin(whole, game, game.judged).log_ratios, np.where(found.members, 3.0, -3.0))
+    assert np.array_equal(per_coin(whole, game, game.coined).log_ratios, np.where(found.members, 3.0, -3.0))
 
 
 @pytest.mark.parametrize("truth", [0.0, 1.0])
@@ -140,7 +140,7 @@ def test_the_bound_is_honest_and_near_for_randomised_response(truth, coins):
         judged = Judged(
             *(Evidence(np.where(told, 1.0, -1.0)[part], members[part]) for part in (slice(0, 32), slice(32, 64))), 32
         )
-        found.append(pooled_bound(judged, game, game.judged, confidence=0.95).value)
+        found.append(pooled_bound(judged, game, game.coined, confidence=0.95).value)
     above = sum(value > truth for value in found)
     assert above <= binom.ppf(0.999, 60, 0.05)
     assert truth == 0 or np.median(found) > 0.8 * truth

@@ -17,10 +17,11 @@ from unmask.audits.foreign_swaps import fit_to_coins, fits_of, odd_ones, swapped
 from unmask.datasets import adult
 from unmask.errors import GeneratorError, InputError, ParameterError, RunError
 from unmask.generators import parse
+from unmask.generators.foreign import Foreign
 from unmask.simulation.coin_draw import coin_tasks, draw_coins
 from unmask.simulation.executor import run_tasks
 from unmask.simulation.foreign_files import names_of
-from unmask.simulation.foreign_pool import Foreign, file_of, read_secret, sha256
+from unmask.simulation.foreign_pool import file_of, read_secret, sha256
 from unmask.simulation.store import FileStore, MemoryStore
 from unmask.simulation.task import stream
 from unmask.tables.read import read_table, write_csv

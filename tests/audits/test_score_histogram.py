@@ -34,7 +34,7 @@ def test_twenty_to_thirty_bins_before_they_are_joined():
 def test_a_dozen_far_out_stay_far_out():
     """Few people with high scores are the leak: they are not averaged into the many."""
     counts = np.array([3, 40, 200, 90, 20, 4, 0, 0, 0, 0, 8, 6])
-    kept, edges = joined(counts, np.arange(13.0))
+    kept, edges = joined(counts, np.arange(13.0), 10)
     assert kept.tolist() == [3 + 40, 200, 90, 20 + 4, 0, 0, 0, 0, 8 + 6]
     assert edges.tolist() == [0, 2, 3, 4, 6, 7, 8, 9, 10, 12]
 

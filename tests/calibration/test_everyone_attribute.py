@@ -11,7 +11,7 @@ from unmask.attacks.everyone.secret_guess import SecretGuess
 from unmask.audits.coin_pool import CoinPool
 from unmask.audits.everyone import set_up
 from unmask.audits.everyone_attribute import attributes, gain_of, guess_all, judge_attribute, redraw
-from unmask.audits.everyone_evidence import shuffled
+from unmask.audits.everyone_evidence import of_other_runs
 from unmask.audits.everyone_plan import EveryonePlan
 from unmask.generators.copycat import Copycat
 from unmask.generators.oblivious import Oblivious
@@ -55,7 +55,7 @@ def test_an_oblivious_generator_gains_nothing_and_nobody_is_listed():
     outside, listed = np.zeros(2), np.zeros(2)
     for seed in range(50):
         plan, pool = play(Oblivious(), crowd(100, seed), seed, runs=40)
-        (grid,) = attributes(plan, pool, 1, no_progress, None).grids
+        (grid,) = attributes(plan, pool, directory=None, workers=1, progress=no_progress).grids
         for place, (_, _, _, _, low, high, people, *_) in enumerate(grid.rows):
             outside[place] += not low <= 0 <= high
             listed[place] += people > 0
@@ -71,7 +71,7 @@ def test_the_coins_of_other_runs_gain_nothing_whatever_the_generator_does():
         plan, pool = play(generators.parse("cart"), crowd(100, seed), seed, runs=40)
         guesses = guess_all(pool, [SecretGuess.of(pool.setting.candidates, name) for name in plan.secrets])
         for place, each in enumerate(guesses):
-            other = replace(each, members=shuffled(each.members, np.random.default_rng(seed)))
+            other = replace(each, members=of_other_runs(each.members, np.random.default_rng(seed)))
             found = judge_attribute(plan, other, tests=1)
             outside[place] += not found.gain.difference.low <= 0 <= found.gain.difference.high
             listed[place] += found.people.listed.any()

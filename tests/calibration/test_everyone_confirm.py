@@ -50,8 +50,8 @@ def games(plan: EveryonePlan, real: Table, generator=None, *, about: tuple[int, 
     store, tasks = MemoryStore(), coin_tasks(plan.runs)
     run_tasks(setting, tasks, store, work=draw_coins)
     pool = CoinPool.gather(setting, tasks, store)
-    judged = judge(pool.load, pool.members, setting.features.families, scorer_of(plan))
-    people = judge_people(judged, setting.game.judged, rate=plan.rate, confidence=plan.confidence)
+    judged = judge(pool.load, pool.members, families=setting.features.families, scorer=scorer_of(plan))
+    people = judge_people(judged, setting.game.coined, rate=plan.rate, confidence=plan.confidence)
     return play_people(plan, pool, about or most_exposed(plan, pool, people), real, rows, store)
 
 

@@ -47,7 +47,7 @@ def test_of_a_pair_exactly_one_is_in_and_the_odd_unit_always(units, rng):
     assert np.array_equal(game.partners[game.partners[paired]], paired)
     assert np.all(game.partners[paired] != paired)
     assert np.all(dealt[:, paired] != dealt[:, game.partners[paired]])
-    assert dealt[:, ~game.judged].all()
+    assert dealt[:, ~game.coined].all()
     assert set(dealt.sum(axis=1)) == {units // 2 + units % 2}  # n is public, so it must say nothing
 
 
@@ -60,10 +60,10 @@ def test_coins_of_pairs_are_fair_and_independent(rng):
 def test_one_of_each_pair_stands_for_its_coin(rng):
     game = CoinGame.of(Coins.PAIRED, 31, rng)
     both = np.concatenate([game.firsts, game.partners[game.firsts]])
-    assert np.array_equal(np.sort(both), np.flatnonzero(game.judged))
+    assert np.array_equal(np.sort(both), np.flatnonzero(game.coined))
     single = CoinGame.of(Coins.INDEPENDENT, 31, rng)
     assert np.array_equal(single.firsts, np.arange(31))
-    assert single.judged.all()
+    assert single.coined.all()
 
 
 def test_pairs_are_drawn_at_random():

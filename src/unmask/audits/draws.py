@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,14 @@ from unmask.files import write_atomically
 from unmask.simulation.store import FileStore, MemoryStore, Store
 
 DRAWS = "draws"
+
+
+def failures_in_words(failures: Sequence[str], what: str = "runs") -> str:
+    """How many draws failed, and of what kind; never the messages, which may quote values of a table."""
+    kinds = ", ".join(sorted({failure.partition(":")[0] for failure in failures}))
+    return (
+        f"{len(failures)} {what} failed and are part of no number ({kinds}; with --out the messages are in {DRAWS}/)."
+    )
 
 
 def open_draws(directory: Path | None, identity: Mapping[str, Any], *, option: str = "--out") -> Store:

@@ -6,6 +6,7 @@ once. Later runs judge what earlier ones taught, so that nobody is listed by luc
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,26 +19,28 @@ from unmask import generators as generator_list
 from unmask.attacks.everyone.boosted import BoostedScorer
 from unmask.attacks.everyone.features import Features
 from unmask.attacks.everyone.scorer import RatioScorer, Scorer
+from unmask.attacks.everyone.secret_guess import SecretGuess
 from unmask.audits.coin_pool import CoinPool
 from unmask.audits.draws import DRAWS, open_draws
 from unmask.audits.everyone_attribute import attributes
+from unmask.audits.everyone_audited import Audited
 from unmask.audits.everyone_budget import before_the_start, runs_within
+from unmask.audits.everyone_claim import hold_against_coins
 from unmask.audits.everyone_confirm import confirm
-from unmask.audits.everyone_evidence import Judged, judge, shuffled
-from unmask.audits.everyone_people import judge_people
+from unmask.audits.everyone_evidence import Judged, judge, of_other_runs, whole_rows
+from unmask.audits.everyone_marks import group_columns
+from unmask.audits.everyone_people import People, judge_people
 from unmask.audits.everyone_plan import AUTO, GROWING, EveryonePlan
 from unmask.audits.everyone_pooled import pooled_bound
 from unmask.audits.everyone_power import power_of
-from unmask.audits.everyone_result import Audited, build_result
+from unmask.audits.everyone_result import build_result, shared
 from unmask.audits.result import Result
 from unmask.files import write_atomically
 from unmask.generators._generator import Generator, claim_for
-from unmask.generators.claim import Claim
 from unmask.registry import settings_from
 from unmask.simulation.coin_draw import CoinSetting, coin_tasks, draw_coins
 from unmask.simulation.executor import Progress, no_progress, run_tasks
 from unmask.simulation.task import stream
-from unmask.stats import Bound
 from unmask.tables.read import read_table
 from unmask.tables.table import Table
 from unmask.tables.units import units
@@ -98,15 +101,34 @@ def run(
     scores: Path | None = None,
 ) -> Result:
     """Carry out a plan. With `seconds` the number of runs is what this time pays for; `say` is told what it will show."""
+    check_columns(plan, real)
     setting, rows, coins = set_up(plan, generator, real)
-    store = open_draws(pool, identity(plan, real), option="--pool or --out")
+    store = open_draws(pool, identity(plan, setting, real), option="--pool or --out")
     if seconds is not None:
-        plan = replace(plan, runs=runs_within(seconds, setting, store, workers))
-    say(before_the_start(plan.runs, int(setting.game.judged.sum()), plan.rate))
+        pools = 1 + len(plan.secrets) * plan.redraw_secrets
+        plan = replace(plan, runs=runs_within(seconds, setting, store=store, workers=workers, pools=pools))
+    say(before_the_start(plan.runs, int(setting.game.coined.sum()), rate=plan.rate))
     tasks = coin_tasks(plan.runs)
     run_tasks(setting, tasks, store, work=draw_coins, workers=workers, progress=progress)
     drawn = CoinPool.gather(setting, tasks, store)
-    return judge_pool(plan, drawn, real, rows, coins, scores=scores, directory=pool, workers=workers, progress=progress)
+    return judge_pool(
+        plan,
+        drawn,
+        real=real,
+        rows=rows,
+        coins=coins,
+        scores=scores,
+        directory=pool,
+        workers=workers,
+        progress=progress,
+    )
+
+
+def check_columns(plan: EveryonePlan, real: Table) -> None:
+    """Find out before the work that a column does not exist, or has nothing to guess."""
+    group_columns(real.schema, plan.groups)
+    for name in plan.secrets:
+        SecretGuess.of(real, name)
 
 
 def set_up(plan: EveryonePlan, generator: Generator, real: Table) -> tuple[CoinSetting, np.ndarray, Coins]:
@@ -131,19 +153,20 @@ def _taken(plan: EveryonePlan, real: Table) -> np.ndarray:
     return unit.rows(chosen)
 
 
-def identity(plan: EveryonePlan, real: Table) -> dict[str, Any]:
+def identity(plan: EveryonePlan, setting: CoinSetting, real: Table) -> dict[str, Any]:
     """All that changes a draw."""
     fixed = {name: value for name, value in plan.to_plain().items() if name not in GROWING}
-    return fixed | {"audit": "everyone", "seed": plan.seed, "real": real.digest()}
+    features = hashlib.sha256("\n".join(setting.features.names).encode()).hexdigest()
+    return fixed | {"audit": "everyone", "seed": plan.seed, "real": real.digest(), "features": features}
 
 
 def judge_pool(
     plan: EveryonePlan,
     pool: CoinPool,
+    *,
     real: Table,
     rows: np.ndarray,
     coins: Coins,
-    *,
     scores: Path | None = None,
     directory: Path | None = None,
     workers: int = 1,
@@ -154,17 +177,14 @@ def judge_pool(
     `scores` is a file for the evidence about everybody in every judged run; `directory` is where further draws are kept.
     """
     setting = pool.setting
-    families, scorer = setting.features.families, scorer_of(plan)
-    judged = judge(pool.load, pool.members, families, scorer)
+    judged, people = _judge(plan, pool, pool.members)
     if scores is not None:
         export_scores(scores, judged, rows[np.unique(setting.features.units.of_row, return_index=True)[1]])
-    other = shuffled(pool.members, stream(plan.seed, "control"))
-    control = judge(pool.load, other, families, scorer)
-    coined = setting.game.judged
-    people = judge_people(judged, coined, rate=plan.rate, confidence=plan.confidence)
-    extra = attributes(plan, pool, workers, progress, directory)
+    _, control = _judge(plan, pool, of_other_runs(pool.members, stream(plan.seed, "control")))
+    extra = attributes(plan, pool, directory=directory, workers=workers, progress=progress)
     extra += confirm(plan, pool, people, real, rows, store=pool.store, workers=workers, progress=progress)
     claim = claim_for(setting.generator.claim, real.schema)
+    confidence, coined = plan.confidence, setting.game.coined
     audited = Audited(
         plan=plan,
         real=real,
@@ -174,15 +194,27 @@ def judge_pool(
         pool=pool,
         judged=judged,
         people=people,
-        control=judge_people(control, coined, rate=plan.rate, confidence=plan.confidence),
-        bound=pooled_bound(
-            judged, setting.game, coined, confidence=plan.confidence, delta=claim.delta if claim else 0.0
-        ),
-        claim_bound=_claim_bound(plan, claim, coins, judged, setting),
-        power=power_of(len(pool), int(coined.sum()), plan.rate),
+        control=control,
+        bound=pooled_bound(judged, setting.game, coined, confidence=confidence, delta=claim.delta if claim else 0.0),
+        held=None
+        if claim is None
+        else hold_against_coins(claim, judged, setting=setting, coins=coins, confidence=confidence),
+        power=power_of(len(pool), int(coined.sum()), rate=plan.rate),
         extra=extra,
     )
     return build_result(audited)
+
+
+def _judge(plan: EveryonePlan, pool: CoinPool, members: np.ndarray) -> tuple[Judged, People]:
+    """Evidence from everything and from whole rows, and what it says about each person."""
+    features = pool.setting.features
+    whole = len(features.subsets) - 1
+    judged = judge(pool.load, members, families=features.families, scorer=scorer_of(plan))
+    copies = judge(whole_rows(pool.load), members, families=features.families[whole : whole + 1], scorer=RatioScorer())
+    people = judge_people(
+        judged, pool.setting.game.coined, copies=copies, rate=plan.rate, confidence=shared(plan.confidence)
+    )
+    return judged, people
 
 
 def export_scores(path: Path, judged: Judged, rows: np.ndarray) -> None:
@@ -196,18 +228,4 @@ def export_scores(path: Path, judged: Judged, rows: np.ndarray) -> None:
 
 def scorer_of(plan: EveryonePlan) -> Scorer:
     """The scorer that a plan names."""
-    return BoostedScorer() if plan.scorer == "boosted" else RatioScorer()
-
-
-def _claim_bound(
-    plan: EveryonePlan, claim: Claim | None, coins: Coins, judged: Judged, setting: CoinSetting
-) -> Bound | None:
-    """The bound that a claim is held against: from coins of its own kind, and units of one row if it is per row."""
-    if claim is None or coins is not coins_for(claim):
-        return None
-    about = setting.features.units.sizes == 1 if claim.unit == "row" else np.ones(setting.game.units, dtype=bool)
-    if about.sum() < 2:
-        return None
-    return pooled_bound(
-        judged, setting.game, about & setting.game.judged, confidence=plan.confidence, delta=claim.delta
-    )
+    return BoostedScorer(seed=plan.seed) if plan.scorer == "boosted" else RatioScorer()

@@ -14,18 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from unmask.attacks.everyone.features import Family
 from unmask.attacks.everyone.scorer import Block, RatioScorer
 from unmask.attacks.everyone.secret_guess import STEPS, SecretGuess, by_unit
 from unmask.audits.coin_pool import FEWEST, CoinPool
 from unmask.audits.draws import open_draws
-from unmask.audits.everyone_evidence import judge, shuffled
+from unmask.audits.everyone_audited import Extra
+from unmask.audits.everyone_evidence import judge, of_other_runs
 from unmask.audits.everyone_people import People, judge_people
 from unmask.audits.everyone_plan import EveryonePlan
-from unmask.audits.everyone_pooled import METHOD
-from unmask.audits.everyone_result import Extra
 from unmask.audits.judge import Policy, figure, in_100
 from unmask.audits.mechanism_words import advice_for
 from unmask.audits.result import Cell, Exposure, Figure, Finding, Grid, NotTested, Severity
@@ -34,7 +32,7 @@ from unmask.simulation.executor import Progress, run_tasks
 from unmask.simulation.secret_draw import SecretSetting, draw_secrets
 from unmask.simulation.store import Arrays, Failed
 from unmask.simulation.task import stream
-from unmask.stats import Assumption, Estimate
+from unmask.stats import Estimate, jackknife
 
 HEADS = (
     "secret", "right with", "right without", "difference", "low", "high", "people listed", "listed with the coins of other runs",
@@ -85,7 +83,7 @@ class Outcome:
 
 
 def attributes(
-    plan: EveryonePlan, pool: CoinPool, workers: int, progress: Progress, second_pool_dir: Path | None
+    plan: EveryonePlan, pool: CoinPool, *, directory: Path | None, workers: int, progress: Progress
 ) -> Extra:
     """Guess every secret of the plan in the releases of this pool and, if asked, in pools where the secret is drawn anew."""
     names = tuple(dict.fromkeys(plan.secrets))
@@ -95,7 +93,7 @@ def attributes(
     played = guess_all(pool, guesses)
     failed = 0
     if plan.redraw_secrets:
-        second = [redraw(plan, pool, guess, workers, progress, second_pool_dir) for guess in guesses]
+        second = [redraw(plan, pool, guess, workers, progress, directory) for guess in guesses]
         failed = sum(len(each.failures) for each in second)
         played += second
     fine = [each for each in played if each.asked.any() and len(each.members) >= FEWEST]
@@ -112,7 +110,7 @@ def attributes(
 
 def guess_all(pool: CoinPool, guesses: list[SecretGuess]) -> list[Guesses]:
     """Every secret in every release of the pool; each release is read once."""
-    units, coined = pool.setting.features.units, pool.setting.game.judged
+    units, coined = pool.setting.features.units, pool.setting.game.coined
     found: list[list[Any]] = [[] for _ in guesses]
     for run in range(len(pool)):
         synthetic = pool.synthetic(run)
@@ -158,7 +156,7 @@ def redraw(
         key: np.stack([each[key] for each in done]) if done else np.zeros((0, units))
         for key in ("members", "right", "fit")
     }
-    return Guesses(guess, asked=first.game.judged, redrawn=True, failures=tuple(failures), **arrays)
+    return Guesses(guess, asked=first.game.coined, redrawn=True, failures=tuple(failures), **arrays)
 
 
 def _file_name(name: str, position: int) -> str:
@@ -169,7 +167,7 @@ def _file_name(name: str, position: int) -> str:
 def judge_attribute(plan: EveryonePlan, guesses: Guesses, *, tests: int) -> Outcome:
     """Success with and without everybody, and the list of people whose secret shows; `tests` questions share the error."""
     strict = 1 - (1 - plan.confidence) / max(tests, 1)
-    other = shuffled(guesses.members, stream(plan.seed, "control", guesses.name))
+    other = of_other_runs(guesses.members, stream(plan.seed, "control", guesses.name))
     return Outcome(
         guesses,
         gain_of(guesses, plan.confidence),
@@ -185,7 +183,7 @@ def _people(plan: EveryonePlan, guesses: Guesses, members: np.ndarray) -> People
     def load(run: int) -> Block:
         return np.empty((members.shape[1], 0), dtype=np.uint16), guesses.fit[run]
 
-    judged = judge(load, members, (Family.VALUE,) * len(STEPS), RatioScorer())
+    judged = judge(load, members, families=(Family.VALUE,) * len(STEPS), scorer=RatioScorer())
     return judge_people(judged, guesses.asked, rate=plan.rate, confidence=plan.confidence)
 
 
@@ -212,13 +210,11 @@ def gain_of(guesses: Guesses, confidence: float) -> Gain:
         return share_in, share_out, share_in - share_out
 
     without = np.array([means(run) for run in range(runs)])
-    spread = np.sqrt((runs - 1) / runs * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
-    reach = float(stdtrit(runs - 1, 0.5 + confidence / 2)) * spread
+    values = means()
 
     def estimate(place: int, least: float) -> Estimate:
-        value = means()[place]
-        interval = max(least, value - reach[place]), min(1.0, value + reach[place])
-        return Estimate(value, interval, confidence, METHOD, Assumption.MODEL_BASED, runs * int(chosen.sum()))
+        n = runs * int(chosen.sum())
+        return jackknife(values[place], without[:, place], n=n, confidence=confidence, limits=(least, 1.0))
 
     of_unit = np.full(len(inside), np.nan)
     with_them, without_them = shares()

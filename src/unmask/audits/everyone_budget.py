@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from unmask.audits.everyone_power import power_in_words, power_of
 from unmask.errors import ParameterError
 from unmask.simulation.coin_draw import CoinSetting, coin_tasks, draw_coins
 from unmask.simulation.executor import run_tasks
-from unmask.simulation.store import Store
+from unmask.simulation.store import MemoryStore, Store
+from unmask.simulation.task import Task
 
-FEWEST, MOST = 16, 2048
-TRIED = 3  # runs that are measured; the first one also compiles, so it does not count
+LEAST, MOST = 16, 2048  # runs that a budget may choose
+TRIED = 2  # runs that are measured, and kept
 FOR_DRAWS = 0.75  # of the budget; the rest is for scoring, and for machines that slow down
 STEP = 8
 
 
-def runs_within(seconds: float, setting: CoinSetting, store: Store, workers: int) -> int:
-    """The number of runs that this budget pays for. The runs that were tried are kept."""
-    tasks = coin_tasks(TRIED)
-    run_tasks(setting, tasks[:1], store, work=draw_coins)
-    began = time.perf_counter()
-    for task in tasks[1:]:
-        store.put(task, draw_coins(setting, task))
-    each = (time.perf_counter() - began) / (TRIED - 1)
-    affordable = int(FOR_DRAWS * seconds * workers / max(each, 1e-6)) // STEP * STEP
-    if affordable < FEWEST:
+def runs_within(seconds: float, setting: CoinSetting, *, store: Store, workers: int, pools: int = 1) -> int:
+    """The number of runs that this budget pays for, on top of those that the store holds; for `pools` pools alike."""
+    tasks = coin_tasks(MOST)
+    held = sum(isinstance(store.get(task), Mapping) for task in tasks)
+    waiting = [task for task in tasks if not isinstance(store.get(task), Mapping)]
+    each = _seconds_of_a_run(setting, waiting[:TRIED], store)
+    affordable = held + int(FOR_DRAWS * seconds * workers / pools / max(each, 1e-6)) // STEP * STEP
+    if affordable < LEAST:
         raise ParameterError(
-            f"One run takes about {each:.1f} s, so {FEWEST} of them, the fewest that show anything, do not fit "
+            f"One run takes about {each:.1f} s, so {LEAST} of them, the fewest that show anything, do not fit "
             f"{seconds:g} s.\nAllow more --time-budget, or use --subsample."
         )
     return min(affordable, MOST)
 
 
-def before_the_start(runs: int, units: int, rate: float) -> str:
+def _seconds_of_a_run(setting: CoinSetting, tasks: list[Task], store: Store) -> float:
+    """The mean time of some runs, after one that compiles and does not count."""
+    if not tasks:
+        return 0.0
+    run_tasks(setting, tasks[:1], MemoryStore(), work=draw_coins)
+    began = time.perf_counter()
+    run_tasks(setting, tasks, store, work=draw_coins)
+    return (time.perf_counter() - began) / len(tasks)
+
+
+def before_the_start(runs: int, units: int, *, rate: float) -> str:
     """What is printed before a long run: what it will be able to show."""
-    alone, together = power_of(runs, units, rate), power_of(runs, units, rate, company=max(1, units // 100))
-    return " ".join(dict.fromkeys(power_in_words(power, runs) for power in (alone, together)))
+    powers = [power_of(runs, units, rate=rate, company=company) for company in (1, max(1, units // 100))]
+    return " ".join(dict.fromkeys(power_in_words(power, runs) for power in powers))

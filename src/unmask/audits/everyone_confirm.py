@@ -13,13 +13,13 @@ import numpy as np
 
 from unmask.attacks.everyone.scorer import RatioScorer
 from unmask.audits.coin_pool import CoinPool
+from unmask.audits.everyone_audited import Extra
 from unmask.audits.everyone_confirm_game import PersonGame
 from unmask.audits.everyone_confirm_result import Confirmed, tell
 from unmask.audits.everyone_confirm_run import COIN, ConfirmSetting, Person, coin_of, confirm_run, play
 from unmask.audits.everyone_confirm_scorer import Direction
 from unmask.audits.everyone_people import People
 from unmask.audits.everyone_plan import EveryonePlan
-from unmask.audits.everyone_result import Extra
 from unmask.simulation.executor import Progress, no_progress, run_tasks
 from unmask.simulation.store import Failed, Store
 from unmask.tables.table import Table
@@ -53,7 +53,7 @@ def confirm(
 
 def most_exposed(plan: EveryonePlan, pool: CoinPool, people: People) -> tuple[int, ...]:
     """Units in the order of their rank. One that found no partner has no coin and no rank."""
-    coined = pool.setting.game.judged
+    coined = pool.setting.game.coined
     return tuple(int(unit) for unit in np.argsort(people.rank) if coined[unit])[: plan.confirm]
 
 

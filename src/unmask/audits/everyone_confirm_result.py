@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.audits.coin_pool import CoinPool
+from unmask.audits.everyone_audited import Extra
 from unmask.audits.everyone_confirm_game import PersonGame
 from unmask.audits.everyone_people import People
 from unmask.audits.everyone_plan import EveryonePlan
-from unmask.audits.everyone_result import Extra
 from unmask.audits.judge import Policy
 from unmask.audits.mechanism_words import advice_for
 from unmask.audits.result import Cell, Exposure, Figure, Finding, Grid, NotTested, Severity

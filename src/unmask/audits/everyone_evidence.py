@@ -7,13 +7,12 @@ e-value. Figures that need one scorer (AUC, rates, the pooled bound) come from t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from unmask.attacks.everyone.features import Family
-from unmask.attacks.everyone.scorer import Load, Scorer
+from unmask.attacks.everyone.scorer import Block, Load, Scorer
 
 TWO_PARTS = 32  # runs from which a first quarter is worth learning from
 
@@ -48,20 +47,13 @@ class Judged:
         )
 
 
-def judge(
-    load: Load,
-    members: np.ndarray,
-    families: tuple[Family, ...],
-    scorer: Scorer,
-    progress: Callable[[], None] = lambda: None,
-) -> Judged:
+def judge(load: Load, members: np.ndarray, *, families: tuple[Family, ...], scorer: Scorer) -> Judged:
     """Evidence about all units in all runs but the first ones."""
     runs = len(members)
     quarter, half = runs // 4, runs // 2
     early = None
     if runs >= TWO_PARTS:
         early = _part(load, members, families, scorer, quarter, half)
-        progress()
     return Judged(early, _part(load, members, families, scorer, half, runs), half)
 
 
@@ -73,6 +65,20 @@ def _part(
     return Evidence(ratios, members[learnt:end])
 
 
-def shuffled(members: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The coins of other runs: an analysis with these must find nobody, whatever the generator does."""
-    return np.roll(members, int(rng.integers(1, len(members))), axis=0)
+def whole_rows(load: Load) -> Load:
+    """Only the last count: how often a unit's whole row is published."""
+
+    def last_count(run: int) -> Block:
+        counts, values = load(run)
+        return counts[:, -1:], values[:, :0]
+
+    return last_count
+
+
+def of_other_runs(members: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The coins of other runs: an analysis with these must find nobody, whatever the generator does.
+
+    Never half way round: then runs would swap coins in pairs, and what one half taught by chance the other would confirm.
+    """
+    shifts = [shift for shift in range(1, len(members)) if 2 * shift != len(members)]
+    return np.roll(members, int(rng.choice(shifts)), axis=0)

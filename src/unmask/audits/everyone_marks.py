@@ -11,11 +11,12 @@ from unmask.attacks.everyone.features import Features
 from unmask.audits.everyone_people import People
 from unmask.audits.result import Cell, Grid
 from unmask.audits.small_groups import hidden_places
-from unmask.metrics.legal import SMALLEST_GROUP, value_text
+from unmask.metrics.legal import value_text
 from unmask.stats import auc, clopper_pearson
-from unmask.tables.distance import nearest
+from unmask.tables.distance import MOST_NEIGHBOURS, nearest
 from unmask.tables.metric import Gower
 from unmask.tables.schema import Origin, Schema
+from unmask.tables.units import SMALLEST_GROUP
 
 MOST_GROUPS = 12  # values of a column that is told about without being asked for
 NEAR = {1: "nearest", 5: "5th nearest"}
@@ -34,10 +35,8 @@ def marks_of(features: Features) -> Marks:
     sizes = np.array([len(subset) for subset in features.subsets])
     of_row, count = features.units.of_row, features.units.count
     found: dict[str, np.ndarray] = {}
-    near = nearest(features.candidates, features.candidates, k=min(max(NEAR), len(features.candidates) - 1),
-                   metric=Gower(), exclude_same_row=True).distances  # fmt: skip
-    for k, name in NEAR.items():
-        found[f"distance to the {name} other"] = _most(near[:, min(k, near.shape[1]) - 1], of_row, count)
+    for k, distances in _near(features).items():
+        found[f"distance to the {NEAR[k]} other"] = _most(distances, of_row, count)
     found["others who share the rarest value"] = -_most(-others[:, sizes == 1].min(axis=1), of_row, count)
     if (sizes == 2).any():
         pairs = others[:, sizes == 2]
@@ -48,6 +47,18 @@ def marks_of(features: Features) -> Marks:
     if count < len(of_row):
         found["rows of the person"] = features.units.sizes.astype(np.float64)
     return Marks(found)
+
+
+def _near(features: Features) -> dict[int, np.ndarray]:
+    """Distances of each row to the nearest rows of other units; none where a unit has too many rows to look past them."""
+    rows, of_row = features.candidates, features.units.of_row
+    wanted = max(NEAR) + int(features.units.sizes.max()) - 1
+    if wanted > MOST_NEIGHBOURS or len(rows) <= wanted:
+        return {}
+    near = nearest(rows, rows, k=wanted, metric=Gower(), exclude_same_row=True)
+    others = np.where(of_row[near.rows] == of_row[:, None], np.inf, near.distances)
+    others.sort(axis=1)
+    return {k: others[:, k - 1] for k in NEAR}
 
 
 def _most(rows: np.ndarray, of_row: np.ndarray, count: int) -> np.ndarray:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from unmask.audits.everyone_evidence import Evidence, Judged
-from unmask.stats import Assumption, Bound, Estimate, auc, epsilon_one_run
+from unmask.stats import Bound, Estimate, auc, epsilon_one_run, jackknife
 from unmask.stats.roc import roc_curve
 from unmask.threats.coins import CoinGame
 
 BINS = 4000
 RATES = (0.01, 0.001)
 SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)  # of all coins of a run, guessed "in" or "out"
-METHOD = "jackknife over runs"
 
 
 @dataclass(frozen=True)
@@ -39,11 +37,7 @@ def judge_pooled(evidence: Evidence, *, confidence: float) -> Pooled:
     counts = np.stack([hits, members.sum(axis=1), alarms, (~members).sum(axis=1)])
 
     def estimate(value: float, without: np.ndarray, limits: tuple[float, float] = (0.0, 1.0)) -> Estimate:
-        runs = len(without)
-        spread = float(np.sqrt((runs - 1) / runs * ((without - without.mean()) ** 2).sum()))
-        reach = float(ndtri(0.5 + confidence / 2)) * spread
-        low, high = max(limits[0], value - reach), min(limits[1], value + reach)
-        return Estimate(value, (low, high), confidence, METHOD, Assumption.MODEL_BASED, scores.size)
+        return jackknife(value, without, n=scores.size, confidence=confidence, limits=limits)
 
     left = counts.sum(axis=1)[:, None] - counts
     total = counts.sum(axis=1)
@@ -93,7 +87,7 @@ def _tpr_without(inside: np.ndarray, outside: np.ndarray, rate: float) -> np.nda
 
 
 @dataclass(frozen=True)
-class Guesses:
+class GuessCounts:
     """How many coins of each run are guessed: the highest evidence "in", the lowest "out"."""
 
     top: int
@@ -107,7 +101,7 @@ def pooled_bound(judged: Judged, game: CoinGame, chosen: np.ndarray, *, confiden
     of a run are guessed is fixed beforehand: on the early runs, else a tenth on either side.
     """
     late = _Ranked.of(per_coin(judged.late, game, chosen))
-    guesses = Guesses(max(1, late.coins // 10), late.coins // 10)
+    guesses = GuessCounts(max(1, late.coins // 10), late.coins // 10)
     if judged.early is not None:
         early = _Ranked.of(per_coin(judged.early, game, chosen))
         guesses = max(_candidates(late.coins), key=lambda g: early.promise(g, late.runs))
@@ -130,9 +124,9 @@ def per_coin(evidence: Evidence, game: CoinGame, chosen: np.ndarray) -> Evidence
     return Evidence(evidence.log_ratios[:, firsts] - second, evidence.members[:, firsts])
 
 
-def _candidates(coins: int) -> list[Guesses]:
+def _candidates(coins: int) -> list[GuessCounts]:
     sizes = sorted({max(1, round(share * coins)) for share in SHARES})
-    pairs = [Guesses(size, bottom) for size in sizes for bottom in (0, size)]
+    pairs = [GuessCounts(size, bottom) for size in sizes for bottom in (0, size)]
     return [pair for pair in pairs if pair.top + pair.bottom <= coins]
 
 
@@ -153,11 +147,11 @@ class _Ranked:
         ranked = np.take_along_axis(evidence.members, order, axis=1).sum(axis=0)
         return cls(np.concatenate([[0], np.cumsum(ranked)]), *reversed(evidence.members.shape))
 
-    def right(self, guesses: Guesses) -> int:
+    def right(self, guesses: GuessCounts) -> int:
         out = guesses.bottom * self.runs - (self.inside[-1] - self.inside[self.coins - guesses.bottom])
         return int(self.inside[guesses.top] + out)
 
-    def promise(self, guesses: Guesses, later: int) -> float:
+    def promise(self, guesses: GuessCounts, later: int) -> float:
         """The accuracy to be expected in `later` runs, less the error of choosing and of judging."""
         made = (guesses.top + guesses.bottom) * self.runs
         share = (self.right(guesses) + 1) / (made + 2)

@@ -35,9 +35,9 @@ def judged_runs(runs: int) -> int:
     return runs - (runs // 4 if runs >= TWO_PARTS else runs // 2)
 
 
-def power_of(runs: int, units: int, rate: float, *, company: int = 1, seed: int = 0) -> Power:
+def power_of(runs: int, units: int, *, rate: float, company: int = 1) -> Power:
     """Simulate the evidence about a copied person: sure if the copy is there, a little against if it is not."""
-    rng = np.random.default_rng([seed, runs])
+    rng = np.random.default_rng(runs)  # not the plan's: what a size can show does not depend on a seed
     threshold = np.log(units / (rate * company))
     seen = []
     for chance in CHANCES:

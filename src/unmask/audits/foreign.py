@@ -17,9 +17,10 @@ from unmask.audits.everyone import identity, judge_pool, set_up
 from unmask.audits.everyone_marks import group_columns
 from unmask.audits.everyone_plan import AUTO, EveryonePlan
 from unmask.audits.foreign_swaps import fits_of, odd_ones, swapped
-from unmask.audits.result import NotTested, Result, installed_versions
+from unmask.audits.result import Result, installed_versions
 from unmask.errors import InputError
 from unmask.generators.claim import Claim
+from unmask.generators.foreign import Foreign
 from unmask.simulation.coin_draw import coin_tasks
 from unmask.simulation.executor import Progress, no_progress, run_tasks
 from unmask.simulation.foreign_files import (
@@ -35,7 +36,6 @@ from unmask.simulation.foreign_pool import (
     SYNTHETIC,
     TRAIN,
     ExportPlan,
-    Foreign,
     Secret,
     begin,
     file_of,
@@ -93,7 +93,7 @@ def export_pool(
     begin(Path(out), plan, table, installed_versions())
     secret = read_secret(Path(out))
     new = write_runs(Path(out), setting, secret, runs, progress=progress)
-    return Exported(new, len(secret.runs) + new, int(setting.game.judged.sum()), plan.synthetic_rows)
+    return Exported(new, len(secret.runs) + new, int(setting.game.coined.sum()), plan.synthetic_rows)
 
 
 def attack_pool(
@@ -122,7 +122,7 @@ def attack_pool(
         directory, secret, setting, strict=strict, progress=lambda done, total: progress(done, 2 * files)
     )
     foreign = ForeignSetting(setting, directory / SYNTHETIC, delivered.digests)
-    store: Store = open_draws(Path(out) / DRAWS if out else None, identity(plan, secret.real))
+    store: Store = open_draws(Path(out) / DRAWS if out else None, identity(plan, setting, secret.real))
     if isinstance(store, FileStore):
         store = ForeignStore(store.directory, delivered.digests)
     run_tasks(
@@ -134,9 +134,9 @@ def attack_pool(
     result = judge_pool(
         plan,
         pool,
-        secret.real,
-        rows,
-        coins,
+        real=secret.real,
+        rows=rows,
+        coins=coins,
         scores=Path(scores) if scores else None,
         workers=workers,
         progress=progress,
@@ -232,11 +232,6 @@ def _odd_note(names: Sequence[str]) -> str:
 
 def _told(result: Result, secret: Secret, digests: dict[str, str], notes: tuple[str, ...]) -> Result:
     """The result with what is particular to a pool: which files it is about, and what their owner alone could do."""
-    own = ("the exact game at full size",)
-    left = tuple(item for item in result.not_tested if item.name not in own)
-    exact = NotTested(
-        own[0], "it fits the generator hundreds of times more", "run the generator here: --generator 'command: ...'"
-    )
     content = sha256("\n".join(f"{name} {digest}" for name, digest in sorted(digests.items())).encode())
     plan = {
         **result.plan,
@@ -249,7 +244,7 @@ def _told(result: Result, secret: Secret, digests: dict[str, str], notes: tuple[
         "The generator was run by its owner. That each file was made from its own training file, from scratch and with the same "
         "settings, is taken on trust; files under wrong names are found only if the generator gives away enough.",
     )
-    return replace(result, plan=plan, notes=(*result.notes, *told, *notes), not_tested=(*left, exact))
+    return replace(result, plan=plan, notes=(*result.notes, *told, *notes))
 
 
 __all__ = ["FOREIGN_GROWING", "Exported", "attack_pool", "export_pool", "plan_of"]

@@ -72,8 +72,8 @@ def _own(pool: CoinPool, fit: np.ndarray) -> np.ndarray:
 def fit_to_coins(log_ratios: np.ndarray, coins: np.ndarray, pool: CoinPool) -> np.ndarray:
     """The z of every pair. Coins are fair and independent, so the variance is exact; a pair of units has one coin."""
     game = pool.setting.game
-    evidence = per_coin(Evidence(log_ratios, pool.members), game, game.judged).log_ratios
-    tossed = per_coin(Evidence(np.zeros(coins.shape), coins), game, game.judged).members
+    evidence = per_coin(Evidence(log_ratios, pool.members), game, game.coined).log_ratios
+    tossed = per_coin(Evidence(np.zeros(coins.shape), coins), game, game.coined).members
     scale = np.sqrt((evidence**2).sum(axis=1, keepdims=True))
     return np.asarray(evidence @ (2.0 * tossed - 1).T / np.where(scale > 0, scale, 1.0))
 

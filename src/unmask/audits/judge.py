@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from unmask.audits.result import Figure, Severity
@@ -43,3 +44,13 @@ def in_100(share: float) -> str:
     if count == 0 and share > 0:
         return "less than 1 in 100"
     return f"{count} in 100"
+
+
+def listed_above(listed: int, of: int, rate: float) -> Figure:
+    """How many people are above tolerance, from a list of so many names with this false discovery rate.
+
+    The lower end is what is expected to be right: a mean over audits, no confidence in this one.
+    """
+    return Figure(
+        listed, math.floor((1 - rate) * listed), listed, 1 - rate, f"expected, false discovery rate {rate:g}", of
+    )

@@ -13,7 +13,6 @@ from unmask.files import write_atomically
 from unmask.threats.game import Game, Placement, SecretValues
 from unmask.threats.knowledge import Box, Data, Goal
 
-
 GROWING = (
     "shadows",
     "tests",

@@ -22,7 +22,7 @@ from unmask.audits.release_plan import (
 from unmask.audits.release_tables import Release
 from unmask.audits.result import Cell, Facts, Finding, Grid, Series
 from unmask.audits.score_histogram import score_histograms
-from unmask.audits.small_groups import hidden_places
+from unmask.audits.small_groups import crowd_quantiles, hidden_places
 from unmask.metrics.legal import value_text
 from unmask.stats import (
     LOG_GRID,
@@ -115,14 +115,14 @@ def _named(release: Release, plan: ReleasePlan, scores: Scores) -> tuple[Listing
     place[everyone[scores.member_rows]] = np.arange(len(p))
     named, exposure = listing.rejected[place[everyone]], -np.log10(p)[place[everyone]]
     columns = (("named at risk", named.astype(np.int64)), ("exposure", exposure))
-    quantiles = np.linspace(0, 1, 101)
-    exposures = np.quantile(-np.log10(p), quantiles).round(4)
     strip = Series(
         "risk/exposure", "Exposure of everybody", "share of the people", "exposure (-log10 of the p-value against the holdout)",
-        tuple(quantiles.tolist()), tuple(exposures.tolist()),
+        *crowd_quantiles(-np.log10(p)),
     )  # fmt: skip
     facts = Facts(at_risk=(note,))
-    return listing, Section(grids=_groups(release, named), series=(strip,), notes=(note,), facts=facts, columns=columns)
+    return listing, Section(
+        grids=_groups(release, named), series=(strip,) if strip.x else (), notes=(note,), facts=facts, columns=columns
+    )
 
 
 def _groups(release: Release, named: np.ndarray) -> tuple[Grid, ...]:

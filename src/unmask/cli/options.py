@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -135,6 +136,9 @@ def seconds_of(text: str | None) -> float | None:
         return None
     number, unit = (text[:-1], text[-1]) if text[-1:] in "smh" and text else (text, "s")
     try:
-        return float(number) * {"s": 1, "m": 60, "h": 3600}[unit]
+        seconds = float(number) * {"s": 1, "m": 60, "h": 3600}[unit]
     except ValueError:
-        raise typer.BadParameter(f"'{text}' is no duration; write 90s, 10m or 1h") from None
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise typer.BadParameter(f"'{text}' is no duration; write 90s, 10m or 1h")
+    return seconds

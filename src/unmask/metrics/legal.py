@@ -26,6 +26,7 @@ from unmask.stats.multiplicity import Listing, holm
 from unmask.stats.results import Assumption, Estimate
 from unmask.tables.schema import Column, text_of
 from unmask.tables.table import Table
+from unmask.tables.units import SMALLEST_GROUP
 from unmask.tables.units import units as units_of
 
 FARTHEST = 8.0  # standard deviations; p-values below 1e-15 are all alike

@@ -16,15 +16,13 @@ import json
 import zipfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from unmask.errors import GeneratorError, InputError, RunError
+from unmask.errors import InputError, RunError
 from unmask.files import write_atomically
-from unmask.generators._generator import Model
 from unmask.generators.adapters._frames import without_persons
-from unmask.generators.claim import Claim
 from unmask.simulation.coin_draw import CoinSetting, coin_tasks, members_of
 from unmask.simulation.executor import Progress, no_progress
 from unmask.simulation.foreign_readme import FOR_THE_OWNER, FOR_YOU
@@ -40,22 +38,6 @@ MANIFEST, README, PLAN, REAL, SCHEMA, COINS = (
     "manifest.json", "README.txt", "plan.json", "real.npz", "schema.json", "coins.json",
 )  # fmt: skip
 DATE_FORMATS = {"D": "%Y-%m-%d", "s": "%Y-%m-%d %H:%M:%S", "us": "%Y-%m-%d %H:%M:%S.%f"}
-
-
-@dataclass(frozen=True)
-class Foreign:
-    """A generator that somebody else runs: it has a name and perhaps a claim, and cannot be fitted here."""
-
-    name: ClassVar[str] = "foreign"
-    row_level: ClassVar[bool] = False
-
-    called: str = "unnamed"
-    claim: Claim | None = None
-
-    def fit(self, table: Table, rng: np.random.Generator | None) -> Model:
-        raise GeneratorError(
-            f"'{self.called}' is run by its owner, so it cannot be fitted here. Only its synthetic files can be attacked."
-        )
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ import numpy as np
 from numba import njit
 
 from unmask.stats._checks import FloatArray
-
-STAKE = 0.7  # of Kelly's stake: the evidence was learnt from few runs, so it is a little too sure of itself
-MOST = 0.98  # of what may be staked at all: one wrong bet never costs everything
+from unmask.stats.bets import MOST, STAKE
 
 
 @njit(nogil=True, cache=True)

@@ -11,38 +11,45 @@ from numpy.typing import ArrayLike
 
 from unmask.errors import ParameterError
 from unmask.stats._checks import FloatArray, check_nonnegative
+from unmask.stats.evalues import average_log_e_values
 
+STAKE = 0.7  # of Kelly's stake: the evidence was learnt from few runs, so it is a little too sure of itself
+MOST = 0.98  # of what may be staked at all: one wrong bet never costs everything
 STEP, LARGEST = 0.02, 10.0  # the grid of epsilons on which bounds lie
 
 
-def log_e_value_of_bets(log_ratios: ArrayLike, members: ArrayLike, *, epsilon: float = 0.0) -> FloatArray:
-    """Log e-value of each person against "epsilon-DP for this person" (pure), over the runs (rows) of both arrays.
+def log_e_value_of_bets(
+    log_ratios: ArrayLike, members: ArrayLike, *, epsilon: float = 0.0, weights: ArrayLike | None = None
+) -> FloatArray:
+    """Log e-value of each person against "epsilon-DP for this person" (pure), over runs (rows) of people (columns).
 
     `log_ratios` is the evidence for "in" against "out" and `members` the fair coin. Evidence l holds "in" for right with
     probability p = 1/(1+e^-l). If the claim holds, whichever side has the better odds is right with probability at most
     q = e^eps/(1+e^eps), so a bet that wins x or loses x e^eps is unfavourable, and the product over runs of 1 + x or
     1 - x e^eps is an e-value, whatever the evidence is worth. It may come from anything but the coins of its own and later
-    runs. epsilon = 0 tests "the output does not depend on this person". No evidence, no bet, E = 1.
+    runs. epsilon = 0 tests "the output does not depend on this person". No evidence, no bet, E = 1. With `weights` the first
+    axis of `log_ratios` is over attacks, and their e-values are averaged.
     """
-    evidence, inside = _checked(log_ratios, members)
+    evidence, inside, shares = _checked(log_ratios, members, weights)
     check_nonnegative("epsilon", epsilon)
-    return _log_wealth(evidence, inside, float(np.exp(epsilon)))
+    return _log_e(evidence, inside, epsilon, shares)
 
 
-def epsilon_of_bets(log_ratios: ArrayLike, members: ArrayLike, *, log_threshold: float) -> FloatArray:
+def epsilon_of_bets(
+    log_ratios: ArrayLike, members: ArrayLike, *, log_threshold: float, weights: ArrayLike | None = None
+) -> FloatArray:
     """Lower bounds on the epsilon of people on the e-BH list: everything on the grid up to it reaches the threshold.
 
     As `evalues.epsilon_for_listed`: with the threshold of the list itself the expected share of listed people whose bound
     exceeds their true epsilon is at most the rate. Not valid for people who are not on the list.
     """
-    evidence, inside = _checked(log_ratios, members)
+    evidence, inside, shares = _checked(log_ratios, members, weights)
     if log_threshold <= 0:
         raise ParameterError("The threshold must exceed 1 (log_threshold > 0): use that of the e-BH list.")
-    bound = np.zeros(evidence.shape[1])
-    left = np.arange(evidence.shape[1])
+    bound = np.zeros(inside.shape[1])
+    left = np.arange(inside.shape[1])
     for epsilon in np.arange(0, LARGEST + STEP / 2, STEP):
-        reached = _log_wealth(evidence[:, left], inside[:, left], float(np.exp(epsilon))) >= log_threshold
-        left = left[reached]
+        left = left[_log_e(evidence[:, :, left], inside[:, left], float(epsilon), shares) >= log_threshold]
         if not left.size:
             break
         bound[left] = epsilon
@@ -58,16 +65,22 @@ def largest_visible_of_bets(runs: int, *, people: int, rate: float, listed: int 
     )
 
 
-def _checked(log_ratios: ArrayLike, members: ArrayLike) -> tuple[FloatArray, np.ndarray]:
+def _checked(
+    log_ratios: ArrayLike, members: ArrayLike, weights: ArrayLike | None
+) -> tuple[FloatArray, np.ndarray, FloatArray]:
+    """Evidence as attacks x runs x people, coins as runs x people, one weight per attack."""
     evidence, inside = np.asarray(log_ratios, dtype=np.float64), np.asarray(members, dtype=np.bool_)
-    if evidence.ndim != 2 or evidence.shape != inside.shape:
-        raise ParameterError(f"Evidence {evidence.shape} and coins {inside.shape} must both be runs x people.")
+    if weights is None:
+        evidence, weights = evidence[None], (1.0,)
+    if evidence.ndim != 3 or evidence.shape[1:] != inside.shape:
+        raise ParameterError(f"Evidence {evidence.shape[1:]} and coins {inside.shape} must both be runs x people.")
     if np.isnan(evidence).any():
         raise ParameterError("Some evidence is no number. Use 0 where there is none.")
-    return evidence, inside
+    return evidence, inside, np.asarray(weights, dtype=np.float64)
 
 
-def _log_wealth(evidence: FloatArray, inside: np.ndarray, odds: float) -> FloatArray:
+def _log_e(evidence: FloatArray, inside: np.ndarray, epsilon: float, weights: FloatArray) -> FloatArray:
     from unmask.stats._bets_kernel import log_wealth  # numba is slow to import
 
-    return np.asarray(log_wealth(evidence, inside, odds), dtype=np.float64)
+    each = np.stack([log_wealth(attack, inside, float(np.exp(epsilon))) for attack in evidence])
+    return each[0] if len(each) == 1 else average_log_e_values(each, weights=weights)

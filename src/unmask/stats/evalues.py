@@ -52,8 +52,12 @@ def _log_beta_tail(a: FloatArray, b: FloatArray, log_x: FloatArray, log_rest: Fl
     return out
 
 
-def epsilon_for_listed(correct: ArrayLike, guesses: ArrayLike, *, log_threshold: float) -> FloatArray:
+def epsilon_for_listed(
+    correct: ArrayLike, guesses: ArrayLike, *, log_threshold: float, weights: ArrayLike | None = None
+) -> FloatArray:
     """Lower bounds on the epsilon of people on the e-BH list: the largest epsilon whose e-value still reaches the threshold.
+
+    With `weights` the first axis is over attacks, and their e-values are averaged.
 
     With the threshold N/(rate k*) of the list itself, the expected share of listed people whose bound exceeds their
     true epsilon is at most the rate (e-BY: Xu, Wang and Ramdas 2022). Not valid for people who are not on the list.
@@ -61,20 +65,32 @@ def epsilon_for_listed(correct: ArrayLike, guesses: ArrayLike, *, log_threshold:
     v, r = np.broadcast_arrays(np.asarray(correct, dtype=np.float64), np.asarray(guesses, dtype=np.float64))
     if log_threshold <= 0:
         raise ParameterError("The threshold must exceed 1 (log_threshold > 0): use that of the e-BH list.")
-    low, high = np.zeros(v.shape), np.full(v.shape, LARGEST)
+
+    def log_e(epsilon: ArrayLike) -> FloatArray:
+        each = log_e_value(v, r, epsilon=epsilon)
+        return each if weights is None else average_log_e_values(each, weights=weights)
+
+    people = v.shape if weights is None else v.shape[1:]
+    low, high = np.zeros(people), np.full(people, LARGEST)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        reaches = log_e_value(v, r, epsilon=middle) >= log_threshold
+        reaches = log_e(middle) >= log_threshold
         low, high = np.where(reaches, middle, low), np.where(reaches, high, middle)
-    return np.asarray(np.where(log_e_value(v, r) >= log_threshold, low, 0.0), dtype=np.float64)
+    return np.asarray(np.where(log_e(0.0) >= log_threshold, low, 0.0), dtype=np.float64)
 
 
-def average_log_e_values(log_e_values: ArrayLike, *, axis: int = 0) -> FloatArray:
-    """Log of the mean e-value over attacks or folds: a mean of e-values is an e-value; a maximum is not."""
+def average_log_e_values(log_e_values: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
+    """Log of the mean e-value over attacks or folds (first axis): a mean of e-values is an e-value; a maximum is not.
+
+    `weights` are fixed beforehand and add up to 1; equal by default.
+    """
     values = np.asarray(log_e_values, dtype=np.float64)
-    if values.shape[axis] == 0:
+    if len(values) == 0:
         raise ParameterError("There is no e-value to average.")
-    return np.asarray(logsumexp(values, axis=axis) - np.log(values.shape[axis]), dtype=np.float64)
+    shares = np.full(len(values), 1 / len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if shares.shape != (len(values),) or (shares < 0).any() or abs(shares.sum() - 1) > 1e-9:
+        raise ParameterError("weights must be one share for each attack, and add up to 1.")
+    return np.asarray(logsumexp(values, axis=0, b=shares.reshape(-1, *[1] * (values.ndim - 1))), dtype=np.float64)
 
 
 def largest_visible_listed(guesses: int, *, people: int, rate: float, listed: int = 1) -> float:

@@ -117,7 +117,9 @@ def _read_file(path: Path) -> Frame:
             raise InputError(f"{where}: the file is empty.")
         return replace(_parse(text, where, tab=".tsv" in path.name.lower()), notes=notes)
     except (UnicodeDecodeError, csv.Error, pd.errors.ParserError) as problem:
-        raise InputError(f"{where}: not a readable table ({type(problem).__name__}). Save it as CSV in UTF-8.") from None
+        raise InputError(
+            f"{where}: not a readable table ({type(problem).__name__}). Save it as CSV in UTF-8."
+        ) from None
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

@@ -9,7 +9,6 @@ import pandas as pd
 
 from unmask.tables.table import Table
 
-
 SMALLEST_GROUP = 10  # fewer people: no result or report may tell about them as a group
 
 

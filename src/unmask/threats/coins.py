@@ -52,7 +52,7 @@ class CoinGame:
         return cls(partners, units)
 
     @property
-    def judged(self) -> np.ndarray:
+    def coined(self) -> np.ndarray:
         """Units with a coin: all, but for the one that found no partner. It is in every run."""
         return np.ones(self.units, dtype=bool) if self.partners is None else self.partners != NOBODY
 
@@ -61,7 +61,7 @@ class CoinGame:
         """One unit for each coin: all of them, or one of each pair."""
         if self.partners is None:
             return np.arange(self.units)
-        return np.flatnonzero(self.judged & (np.arange(self.units) < self.partners))
+        return np.flatnonzero(self.coined & (np.arange(self.units) < self.partners))
 
     def deal(self, rng: np.random.Generator) -> np.ndarray:
         """Toss the coins of one run: who is in (bool, one per unit)."""

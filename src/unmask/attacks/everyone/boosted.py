@@ -23,10 +23,11 @@ class BoostedScorer:
     leaves: int = 8
     smallest_leaf: int = 200
     penalty: float = 5.0
+    seed: int = 0
 
     def fit(self, load: Load, runs: Sequence[int], members: np.ndarray, families: tuple[Family, ...]) -> FittedBoosted:
         ratio = self.ratio.fit(load, runs, members, families)
-        rng = np.random.default_rng(0)
+        rng = np.random.default_rng(self.seed)
         each = max(1, MOST // max(len(runs), 1))
         known = np.flatnonzero(members.any(axis=0) & ~members.all(axis=0))
         chosen = [rng.choice(known, min(each, len(known)), replace=False) for _ in runs]
@@ -34,7 +35,7 @@ class BoostedScorer:
         y = np.concatenate([inside[units] for inside, units in zip(members, chosen, strict=True)])
         trees = HistGradientBoostingClassifier(
             max_iter=self.trees, max_leaf_nodes=self.leaves, min_samples_leaf=self.smallest_leaf,
-            l2_regularization=self.penalty, early_stopping=False, random_state=0,
+            l2_regularization=self.penalty, early_stopping=False, random_state=self.seed,
         )  # fmt: skip
         return FittedBoosted(ratio, trees.fit(x, y))
 
