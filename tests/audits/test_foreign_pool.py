@@ -90,7 +90,7 @@ def test_files_and_attack_are_everyone_by_post(leaky, tmp_path):
     setting, rows, coins = set_up(plan, parse("cart"), real)
     store, tasks = MemoryStore(), coin_tasks(48)
     run_tasks(setting, tasks, store, work=draw_coins)
-    expected = judge_pool(plan, CoinPool.gather(setting, tasks, store), real, rows, coins)
+    expected = judge_pool(plan, CoinPool.gather(setting, tasks, store), real=real, rows=rows, coins=coins)
 
     found = attack_pool(leaky, name="a tree", out=tmp_path / "run")
     kept = FileStore(tmp_path / "run" / "draws")
@@ -344,7 +344,7 @@ def test_empty_and_unreadable_files_are_named(pool):
     assert "synthetic/run-0000.csv: the file is empty." in answer
     assert "synthetic/run-0001.csv: there is a header but no rows" in answer
     assert "synthetic/run-0002.csv: this is a compressed file or a spreadsheet" in answer
-    assert "synthetic/run-0003.csv: cannot be read" in answer
+    assert "synthetic/run-0003.csv: not a readable table" in answer
 
 
 def test_two_files_with_one_content_are_named(pool):

@@ -18,9 +18,9 @@ from sklearn.metrics import roc_auc_score
 from unmask.attacks.everyone.scorer import RatioScorer
 from unmask.audits.coin_pool import CoinPool
 from unmask.audits.epsilon_pairs import table_of
-from unmask.audits.everyone import run, set_up
+from unmask.audits.everyone import judge_everybody, run, set_up
 from unmask.audits.everyone_evidence import Evidence, Judged, judge, of_other_runs
-from unmask.audits.everyone_people import People, judge_people
+from unmask.audits.everyone_people import People
 from unmask.audits.everyone_plan import EveryonePlan
 from unmask.audits.everyone_pooled import judge_pooled, pooled_bound
 from unmask.generators.claim import Claim, Neighbours
@@ -57,8 +57,9 @@ def judged(pool: CoinPool, members: np.ndarray | None = None) -> Judged:
     )
 
 
-def people_of(pool: CoinPool, found: Judged) -> People:
-    return judge_people(found, pool.setting.game.coined, rate=0.1, confidence=0.95)
+def people_of(pool: CoinPool, members: np.ndarray | None = None) -> People:
+    coins = pool.members if members is None else members
+    return judge_everybody(pool, coins, scorer=RatioScorer(), rate=0.1, confidence=0.95)[1]
 
 
 def bound_of(pool: CoinPool, found: Judged, delta: float = 0.0) -> float:
@@ -93,7 +94,7 @@ def test_who_is_copied_is_listed_and_nobody_else():
     found, shares = [], []
     for seed in range(SEEDS):
         pool = drawn(Copycat(0.5, where="vip=yes"), guests(seed), seed, distances=True)
-        listed = people_of(pool, judged(pool)).listed
+        listed = people_of(pool).listed
         found.append(int(listed[:20].sum()))
         shares.append(listed[20:].sum() / max(listed.sum(), 1))
     assert np.mean(shares) <= 0.1
@@ -109,7 +110,7 @@ def test_a_few_who_are_always_copied_are_found_among_a_thousand(copied, columns)
     for seed in range(6):
         table = guests(seed, important=copied, columns=columns, size=8 if columns == 8 else 6)
         pool = drawn(Copycat(1.0, where="vip=yes"), table, seed)
-        found += int(people_of(pool, judged(pool)).listed[:copied].sum())
+        found += int(people_of(pool).listed[:copied].sum())
     assert found >= 3 * copied
 
 
@@ -118,7 +119,7 @@ def test_nobody_is_listed_if_nobody_is_copied():
     somebody = 0
     for seed in range(SEEDS):
         pool = drawn(Copycat(0.0, where="vip=yes"), guests(seed), seed)
-        somebody += people_of(pool, judged(pool)).listed.any()
+        somebody += people_of(pool).listed.any()
     assert somebody <= binom.ppf(0.999, SEEDS, 0.1)
 
 
@@ -129,8 +130,8 @@ def test_coins_of_other_runs_list_nobody_though_the_generator_leaks(runs):
     for seed in range(50):
         pool = drawn(Copycat(1.0), guests(seed, rows=24, important=0, columns=3), seed, runs=runs, synthetic_rows=20)
         other = of_other_runs(pool.members, stream(seed, "control"))
-        somebody += people_of(pool, judged(pool, other)).listed.any()
-        own += people_of(pool, judged(pool)).listed.any()
+        somebody += people_of(pool, other).listed.any()
+        own += people_of(pool).listed.any()
     assert somebody <= 13
     assert runs < 64 or own >= 45
 
@@ -279,14 +280,14 @@ def test_paired_coins_keep_an_honest_mechanism_under_its_claim():
 def test_bounds_of_single_people_are_honest():
     """Known epsilons 0, .5, 1.5 and 3: of listed people at most a tenth have a bound above their own (mean over 20 seeds).
 
-    And for all people at once: any advantage above the largest that their epsilon allows in at most 5 of 20 seeds. Measured: .005 and 0.
+    And for all at once: any advantage above what their epsilon allows in at most 5 of 20 seeds. Measured: .005 and 0.
     """
     epsilons = (0.0, 0.5, 1.5, 3.0)
     truth = np.resize(epsilons, 200)
     wrong, beyond, listed = [], 0, np.zeros(4)
     for seed in range(SEEDS):
         pool = drawn(Answers(epsilons), cells(200), seed, synthetic_rows=200)
-        people = people_of(pool, judged(pool))
+        people = people_of(pool)
         exceeds = people.listed & (np.nan_to_num(people.epsilon) > truth + 1e-9)
         exceeds |= people.listed & (truth == 0)
         wrong.append(exceeds.sum() / max(people.listed.sum(), 1))

@@ -177,10 +177,11 @@ def judge_pool(
     `scores` is a file for the evidence about everybody in every judged run; `directory` is where further draws are kept.
     """
     setting = pool.setting
-    judged, people = _judge(plan, pool, pool.members)
+    how: dict[str, Any] = {"scorer": scorer_of(plan), "rate": plan.rate, "confidence": shared(plan.confidence)}
+    judged, people = judge_everybody(pool, pool.members, **how)
     if scores is not None:
         export_scores(scores, judged, rows[np.unique(setting.features.units.of_row, return_index=True)[1]])
-    _, control = _judge(plan, pool, of_other_runs(pool.members, stream(plan.seed, "control")))
+    _, control = judge_everybody(pool, of_other_runs(pool.members, stream(plan.seed, "control")), **how)
     extra = attributes(plan, pool, directory=directory, workers=workers, progress=progress)
     extra += confirm(plan, pool, people, real, rows, store=pool.store, workers=workers, progress=progress)
     claim = claim_for(setting.generator.claim, real.schema)
@@ -205,16 +206,15 @@ def judge_pool(
     return build_result(audited)
 
 
-def _judge(plan: EveryonePlan, pool: CoinPool, members: np.ndarray) -> tuple[Judged, People]:
+def judge_everybody(
+    pool: CoinPool, members: np.ndarray, *, scorer: Scorer, rate: float, confidence: float
+) -> tuple[Judged, People]:
     """Evidence from everything and from whole rows, and what it says about each person."""
     features = pool.setting.features
     whole = len(features.subsets) - 1
-    judged = judge(pool.load, members, families=features.families, scorer=scorer_of(plan))
+    judged = judge(pool.load, members, families=features.families, scorer=scorer)
     copies = judge(whole_rows(pool.load), members, families=features.families[whole : whole + 1], scorer=RatioScorer())
-    people = judge_people(
-        judged, pool.setting.game.coined, copies=copies, rate=plan.rate, confidence=shared(plan.confidence)
-    )
-    return judged, people
+    return judged, judge_people(judged, pool.setting.game.coined, copies=copies, rate=rate, confidence=confidence)
 
 
 def export_scores(path: Path, judged: Judged, rows: np.ndarray) -> None:

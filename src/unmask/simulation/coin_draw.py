@@ -15,6 +15,8 @@ from unmask.tables.table import Table
 from unmask.threats.coins import CoinGame
 from unmask.threats.view import FittedModel
 
+FEWEST_RUNS = 8  # without so many, nothing can be learnt and then judged
+
 
 @dataclass(frozen=True, eq=False)
 class CoinSetting:

@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from unmask.errors import InputError
-from unmask.simulation.coin_draw import CoinSetting, coin_tasks, members_of, take_down
+from unmask.simulation.coin_draw import FEWEST_RUNS, CoinSetting, coin_tasks, members_of, take_down
 from unmask.simulation.executor import Progress, no_progress
-from unmask.simulation.foreign_pool import (
-    COINS,
-    MANIFEST,
-    SECRET,
-    SYNTHETIC,
-    TRAIN,
-    Secret,
-    file_of,
-    manifest_text,
-    sha256,
-)
+from unmask.simulation.foreign_csv import read_synthetic
+from unmask.simulation.foreign_pool import MANIFEST, file_of, manifest_text
+from unmask.simulation.foreign_private import COINS, PRIVATE, SYNTHETIC, TRAIN, Private, sha256
+from unmask.simulation.foreign_words import Problem, in_words, names_of
 from unmask.simulation.store import Arrays, Failed, FileStore
 from unmask.simulation.task import Task
-from unmask.tables.encode import Unlisted
-from unmask.tables.read import read_frame
 from unmask.tables.schema import Schema, quoted
 from unmask.tables.table import Table
 
-FEWEST = 8  # synthetic files without which nothing can be learnt and judged
-
 RIGHT_FILES = "Put the right files there and repeat the command; those that are not named here need not be made again."
 RUN_IT = "Let the generator run on the training files of the same names."
-
-Problem = tuple[str, str]  # a file, as the user sees it in the pool, and what is wrong with it
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,44 +65,30 @@ class ForeignStore(FileStore):
         return None
 
 
-def read_synthetic(path: Path, schema: Schema) -> Table:
-    """A synthetic file against the real schema; what the schema does not list gets a code that matches nothing."""
-    loaded = read_frame(path)
-    dropped = [name for name in (schema.person, *schema.identifiers) if name in loaded.frame.columns]
-    table = Table.from_pandas(
-        loaded.frame.drop(columns=dropped),
-        replace(schema, person=None, identifiers=()),
-        unlisted=Unlisted.NOTE,
-        where=path.name,
-        from_file=loaded.from_file,
-    )
-    return replace(table, schema=schema, notes=loaded.notes)
-
-
 def check_pool(
-    directory: Path, secret: Secret, setting: CoinSetting, *, strict: bool, progress: Progress = no_progress
+    directory: Path, private: Private, setting: CoinSetting, *, strict: bool, progress: Progress = no_progress
 ) -> Delivered:
     """Go through all files of a pool. Raises one error that names everything that is wrong."""
-    tasks = coin_tasks(len(secret.runs))
-    problems = [*secret.problems, *_exported(directory, secret, setting, tasks), *_strays(directory, tasks)]
+    tasks = coin_tasks(len(private.runs))
+    problems = [*private.problems, *_exported(directory, private, setting, tasks), *_strays(directory, tasks)]
     present = [task for task in tasks if (directory / SYNTHETIC / file_of(task)).is_file()]
     missing = [task for task in tasks if task not in present]
-    trained = {run.digest: file_of(task) for task, run in zip(tasks, secret.runs, strict=True)}
+    trained = {run.digest: file_of(task) for task, run in zip(tasks, private.runs, strict=True)}
     seen = []
     for done, task in enumerate(present):
         progress(done, len(present))
-        seen.append(_look(directory / SYNTHETIC / file_of(task), task, secret, setting, trained))
+        seen.append(_look(directory / SYNTHETIC / file_of(task), task, private, setting, trained))
     progress(len(present), len(present))
     problems += _of_files(seen)
     wrong = bool(problems)
-    if missing and (strict or len(present) < FEWEST):
-        why = "missing." if strict else f"missing; at least {FEWEST} synthetic files are needed."
+    if missing and (strict or len(present) < FEWEST_RUNS):
+        why = "missing." if strict else f"missing; at least {FEWEST_RUNS} synthetic files are needed."
         problems += [(f"{SYNTHETIC}/{file_of(task)}", why) for task in missing]
     if problems:
         advice = RIGHT_FILES if wrong else RUN_IT + (" Or leave out --strict." if strict else "")
         raise InputError(f"{directory}: not ready to be attacked.\n{in_words(problems)}\n{advice}")
     digests = {task.id: file.digest for task, file in zip(present, seen, strict=True)}
-    return Delivered(tuple(present), digests, (*_missing_note(missing, tasks), *_notes(seen, secret.real.schema)))
+    return Delivered(tuple(present), digests, (*_missing_note(missing, tasks), *_notes(seen, private.real.schema)))
 
 
 def _missing_note(missing: Sequence[Task], tasks: Sequence[Task]) -> tuple[str, ...]:
@@ -127,14 +100,14 @@ def _missing_note(missing: Sequence[Task], tasks: Sequence[Task]) -> tuple[str, 
     )  # fmt: skip
 
 
-def _exported(directory: Path, secret: Secret, setting: CoinSetting, tasks: Sequence[Task]) -> Iterable[Problem]:
+def _exported(directory: Path, private: Private, setting: CoinSetting, tasks: Sequence[Task]) -> Iterable[Problem]:
     """What the export wrote must still be what it was."""
     manifest = directory / MANIFEST
     if not manifest.is_file():
         yield MANIFEST, "missing; put the file of the export back."
-    elif manifest.read_bytes() != manifest_text(secret).encode():
+    elif manifest.read_bytes() != manifest_text(private).encode():
         yield MANIFEST, "changed since the export; put the file of the export back."
-    for task, run in zip(tasks, secret.runs, strict=True):
+    for task, run in zip(tasks, private.runs, strict=True):
         path = directory / TRAIN / file_of(task)
         if path.is_file() and _digest(path) != run.digest:
             yield (
@@ -144,8 +117,8 @@ def _exported(directory: Path, secret: Secret, setting: CoinSetting, tasks: Sequ
         coins = np.frombuffer(run.coins.encode(), dtype=np.uint8) == ord("1")
         if not np.array_equal(coins, members_of(setting.seed, setting.game, task)):
             yield (
-                f"{SECRET}/{COINS}",
-                f"the coins of some runs do not follow from the seed. Use the versions of the export: {_versions(secret)}.",
+                f"{PRIVATE}/{COINS}",
+                f"the coins of some runs do not follow from the seed. Use the versions of the export: {_versions(private)}.",
             )
 
 
@@ -156,8 +129,8 @@ def _digest(path: Path) -> str:
         return ""  # what cannot be read is not what was exported
 
 
-def _versions(secret: Secret) -> str:
-    return ", ".join(f"{name} {number}" for name, number in secret.versions.items())
+def _versions(private: Private) -> str:
+    return ", ".join(f"{name} {number}" for name, number in private.versions.items())
 
 
 def _strays(directory: Path, tasks: Sequence[Task]) -> Iterable[Problem]:
@@ -180,10 +153,10 @@ class _Seen:
     latin: bool = False
 
 
-def _look(path: Path, task: Task, secret: Secret, setting: CoinSetting, trained: dict[str, str]) -> _Seen:
+def _look(path: Path, task: Task, private: Private, setting: CoinSetting, trained: dict[str, str]) -> _Seen:
     """Look at one file. `trained` leads from the SHA-256 of a training file to its name."""
     name, digest = f"{SYNTHETIC}/{path.name}", ""
-    schema, rows = secret.real.schema, secret.plan.synthetic_rows
+    schema, rows = private.real.schema, private.plan.synthetic_rows
     try:
         digest = sha256(path.read_bytes())
         table = read_synthetic(path, schema)
@@ -233,30 +206,3 @@ def _content(table: Table) -> str:
     """A digest of the rows whatever their order: a sorted or reformatted copy is still a copy."""
     rows = np.concatenate([table.codes.astype(np.float64), np.nan_to_num(table.numbers, nan=np.inf) + 0.0], axis=1)
     return sha256(np.ascontiguousarray(rows[np.lexsort(rows.T)]).tobytes())
-
-
-def in_words(problems: Sequence[Problem]) -> str:
-    """One paragraph for each kind of problem, with the names of all files that have it."""
-    kinds: dict[str, list[str]] = {}
-    for name, text in problems:
-        kinds.setdefault(text, []).append(name)
-    return "\n".join(f"{names_of(list(dict.fromkeys(names)))}: {text}" for text, names in kinds.items())
-
-
-def names_of(names: Sequence[str]) -> str:
-    """File names; runs that follow each other as "first to last"."""
-    told, start = [], 0
-    for place in range(1, len(names) + 1):
-        if place < len(names) and _follows(names[place - 1], names[place]):
-            continue
-        first, last = names[start], names[place - 1]
-        between = " to " if place - start > 2 else ", "
-        told.append(first if place - start == 1 else f"{first}{between}{last.rpartition('/')[2]}")
-        start = place
-    return ", ".join(told)
-
-
-def _follows(one: str, other: str) -> bool:
-    numbers = [name.rpartition("run-")[2].removesuffix(".csv") for name in (one, other)]
-    same_folder = one.rpartition("/")[0] == other.rpartition("/")[0]
-    return same_folder and all(n.isdigit() for n in numbers) and int(numbers[1]) == int(numbers[0]) + 1

@@ -34,7 +34,7 @@ Good to know
   * Files under wrong names would make the test blind. They are looked for, and the test stops if it finds any.
 
 The training files hold real people. Keep them as you would keep the real table, and delete them when you are done.
-Nothing else is needed. If this copy holds a folder secret/, it was sent by mistake: tell the sender and delete it.
+Nothing else is needed. If this copy holds a folder private/, it was sent by mistake: tell the sender and delete it.
 """
 
 FOR_YOU = """\
