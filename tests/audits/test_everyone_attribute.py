@@ -10,15 +10,20 @@ import pytest
 from unmask.attacks.everyone.secret_guess import BORROWED, STEPS, Guessed, SecretGuess, by_unit, secrets_in
 from unmask.audits.coin_pool import CoinPool
 from unmask.audits.everyone import set_up
-from unmask.audits.everyone_attribute import Guesses, attributes, gain_of, guess_all, redraw
+from unmask.audits.everyone_attribute import attributes
+from unmask.audits.everyone_attribute_judge import gain_of
+from unmask.audits.everyone_attribute_play import SecretGuesses, folder_of, guess_all, redraw
 from unmask.audits.everyone_audited import Extra
 from unmask.audits.everyone_plan import EveryonePlan
+from unmask.audits.judge import listed_above
 from unmask.audits.result import Severity
 from unmask.errors import ParameterError, RunError
 from unmask.generators.copycat import Copycat
+from unmask.generators.foreign import Foreign
 from unmask.generators.oblivious import Oblivious
+from unmask.reports.words import exposed
 from unmask.simulation.coin_draw import coin_tasks, draw_coins
-from unmask.simulation.executor import no_progress, run_tasks
+from unmask.simulation.executor import run_tasks
 from unmask.simulation.secret_draw import redrawn
 from unmask.simulation.store import MemoryStore
 from unmask.tables.table import Table
@@ -116,7 +121,9 @@ def test_the_gain_is_a_mean_of_differences_with_a_jackknife_over_runs(rng):
     members[:, 3] = True  # never out, so nothing is compared
     right = rng.random((12, 30)).astype(np.float32)
     asked = np.arange(30) != 5
-    guesses = Guesses(SecretGuess.of(keyed(30, 0), "illness"), members, right, np.zeros((12, 30, 4)), asked, False)
+    guesses = SecretGuesses(
+        SecretGuess.of(keyed(30, 0), "illness"), members, right, np.zeros((12, 30, 4)), asked, False
+    )
     gain = gain_of(guesses, 0.95)
     chosen = [i for i in range(30) if i not in (3, 5) and 2 <= members[:, i].sum() <= 10]
 
@@ -153,7 +160,7 @@ def test_people_of_several_rows_count_once_and_gain_as_much():
     """Each row of a person is copied with probability .6 on its own; success is a mean over rows."""
     table = keyed(400, 2, rows_each=2)
     plan, pool = play(Copycat(0.6), table, runs=64, secrets="illness")
-    extra = attributes(plan, pool, directory=None, workers=1, progress=no_progress)
+    extra = attributes(plan, pool)
     (finding,) = extra.findings
     assert finding.estimate.value == pytest.approx(0.6 * (1 - 1 / LEVELS), abs=0.03)
     assert finding.exposure.attacked == 200
@@ -165,7 +172,7 @@ def test_a_copied_few_are_listed_and_nobody_else():
     table = keyed(200, 3)
     frame = table.to_pandas().assign(vip=["yes"] * 10 + ["no"] * 190)
     plan, pool = play(Copycat(1.0, where="vip=yes"), Table.from_pandas(frame), runs=128, secrets="illness")
-    extra = attributes(plan, pool, directory=None, workers=1, progress=no_progress)
+    extra = attributes(plan, pool)
     columns = dict(extra.columns)
     listed = np.flatnonzero(columns["illness: listed"])
     assert set(range(10)) <= set(listed)
@@ -183,7 +190,7 @@ def test_redrawn_secrets_are_guessed_at_chance_for_those_out():
     150 people x 32 runs without them: standard error .43 / sqrt(4,800) = .006.
     """
     plan, pool = play(Copycat(0.5), keyed(150, 4), runs=64, secrets="illness", redraw_secrets=True)
-    found = redraw(plan, pool, SecretGuess.of(pool.setting.candidates, "illness"), 1, no_progress, None)
+    found = redraw(plan, pool, SecretGuess.of(pool.setting.candidates, "illness"))
     gain = gain_of(found, 0.95)
     assert gain.outside.value == pytest.approx(1 / LEVELS, abs=0.025)
     assert gain.difference.value == pytest.approx(0.5 * (1 - 1 / LEVELS), abs=0.035)
@@ -210,23 +217,23 @@ def test_redrawing_changes_one_column_and_the_same_for_all_rows_of_a_unit(rng):
 
 def test_the_second_pool_is_resumed_and_does_not_depend_on_workers(tmp_path):
     plan, pool = play(Copycat(0.5), keyed(60, 6), secrets="illness", redraw_secrets=True)
-    first = attributes(plan, pool, directory=tmp_path, workers=2, progress=no_progress)
-    files = sorted((tmp_path / "draws-illness").glob("*.npz"))
+    first = attributes(plan, pool, directory=tmp_path, workers=2)
+    files = sorted((tmp_path / "draws-10-illness").glob("*.npz"))
     assert len(files) == 32
     files[3].unlink()
     before = files[4].stat().st_mtime_ns
-    again = attributes(plan, pool, directory=tmp_path, workers=1, progress=no_progress)
+    again = attributes(plan, pool, directory=tmp_path)
     assert files[3].exists()
     assert files[4].stat().st_mtime_ns == before, "what is there is not drawn again"
     assert again == first
-    assert attributes(plan, pool, directory=None, workers=1, progress=no_progress) == first
+    assert attributes(plan, pool) == first
     with pytest.raises(RunError, match="seed was 0, now it is 1"):
-        attributes(replace(plan, seed=1), pool, directory=tmp_path, workers=1, progress=no_progress)
+        attributes(replace(plan, seed=1), pool, directory=tmp_path)
 
 
 def test_the_result_tells_each_secret_and_no_value():
     plan, pool = play(Oblivious(), keyed(80, 7), secrets=("illness", "wage"), redraw_secrets=True)
-    extra = attributes(plan, pool, directory=None, workers=1, progress=no_progress)
+    extra = attributes(plan, pool)
     names = [finding.name.removeprefix("everyone/attribute/") for finding in extra.findings]
     assert names == ["illness", "wage", "illness, drawn anew", "wage, drawn anew"]
     assert {finding.criterion for finding in extra.findings} == {"attribute"}
@@ -243,7 +250,7 @@ def test_the_result_tells_each_secret_and_no_value():
 
 def test_nothing_asked_nothing_done():
     plan, pool = play(Oblivious(), keyed(40, 8), runs=8)
-    assert attributes(plan, pool, directory=None, workers=1, progress=no_progress) == Extra()
+    assert attributes(plan, pool) == Extra()
 
 
 def test_what_cannot_be_asked_is_said():
@@ -257,9 +264,43 @@ def test_what_cannot_be_asked_is_said():
     numbers[:, table.schema.numeric.index(table.schema.position("wage"))] = np.nan
     nobody = replace(table, numbers=numbers)
     plan, pool = play(Oblivious(), nobody, runs=8, secrets="wage")
-    extra = attributes(plan, pool, directory=None, workers=1, progress=no_progress)
+    extra = attributes(plan, pool)
     assert not extra.findings
     assert extra.not_tested[0].name == "wage"
+
+
+def test_no_two_columns_share_the_directory_of_their_draws():
+    frame = keyed(40, 11).to_pandas()
+    frame = frame.rename(columns={"key2": "column-3", "key3": "a/b", "key4": "A-B", "key5": "a-b"})
+    table = Table.from_pandas(frame)
+    names = [folder_of(SecretGuess(table, position)) for position in range(len(table.schema.columns))]
+    assert len({name.lower() for name in names}) == len(names)
+    assert (names[2], names[3], names[10]) == ("draws-2-column-3", "draws-3", "draws-10-illness")
+
+
+def test_the_report_shows_how_many_people_are_listed():
+    """Their worst risk is not defined, their number is: at most 1 in 10 expected to be wrong, which is no confidence."""
+    plan, pool = play(Copycat(1.0), keyed(60, 12), runs=64, secrets="illness")
+    (finding,) = attributes(plan, pool).findings
+    found = finding.exposure
+    assert found.hit > 30
+    assert (found.above.low, found.above.high) == (int(0.9 * found.hit), found.hit)
+    assert found.above.method == "expected, false discovery rate 0.1"
+    worst, above = exposed(found)
+    assert worst.startswith("not defined: the risk of the most exposed")
+    assert above == f"{found.hit} ({int(0.9 * found.hit)} to {found.hit}) of 60"
+
+
+def test_the_expected_right_names_are_not_lost_to_rounding():
+    assert [listed_above(listed, 1000, 0.3).low for listed in (0, 10, 90, 91)] == [0, 7, 63, 63]
+
+
+def test_secrets_are_drawn_anew_by_whoever_runs_the_generator():
+    plan, pool = play(Oblivious(), keyed(40, 13), runs=8, secrets="illness")
+    foreign = replace(pool, setting=replace(pool.setting, generator=Foreign()))
+    remedies = {each.remedy for each in attributes(plan, foreign).not_tested}
+    assert remedies == {"run the generator here: --generator 'command: ...'"}
+    assert {each.remedy for each in attributes(plan, pool).not_tested} == {"use --redraw-secrets"}
 
 
 @dataclass(frozen=True)
@@ -273,9 +314,10 @@ class Broken(Oblivious):
 def test_failed_runs_of_the_second_pool_are_counted_and_no_reason_is_quoted():
     plan, pool = play(Oblivious(), keyed(40, 10), runs=8, secrets="illness", redraw_secrets=True)
     broken = replace(pool, setting=replace(pool.setting, generator=Broken()))
-    extra = attributes(plan, broken, directory=None, workers=1, progress=no_progress)
+    extra = attributes(plan, broken)
     assert extra.failed_tasks == 8
     assert [each.name for each in extra.not_tested] == ["illness, drawn anew"]
+    assert "the notes name the kinds of error" in extra.not_tested[0].remedy
     assert len(extra.findings) == 1
     assert any("8 runs" in note and "ValueError" in note for note in extra.notes)
     assert "somebody" not in repr(extra)

@@ -17,11 +17,14 @@ from unmask.audits.foreign_swaps import fit_to_coins, fits_of, odd_ones, swapped
 from unmask.datasets import adult
 from unmask.errors import GeneratorError, InputError, ParameterError, RunError
 from unmask.generators import parse
+from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.foreign import Foreign
+from unmask.reports.record import fields_of
 from unmask.simulation.coin_draw import coin_tasks, draw_coins
 from unmask.simulation.executor import run_tasks
-from unmask.simulation.foreign_files import names_of
-from unmask.simulation.foreign_pool import file_of, read_secret, sha256
+from unmask.simulation.foreign_pool import file_of
+from unmask.simulation.foreign_private import read_private, sha256
+from unmask.simulation.foreign_words import names_of
 from unmask.simulation.store import FileStore, MemoryStore
 from unmask.simulation.task import stream
 from unmask.tables.read import read_table, write_csv
@@ -39,12 +42,14 @@ def people(count: int, seed: int = 0) -> Table:
 
 def run_generator(pool, generator):
     """What the owner does: a loop over the training files. Seeded as `everyone` seeds its fits."""
-    secret = read_secret(pool)
-    for task, run in zip(coin_tasks(len(secret.runs)), secret.runs, strict=True):
-        rng = stream(secret.plan.seed, task.id, "release")
+    private = read_private(pool)
+    for task, run in zip(coin_tasks(len(private.runs)), private.runs, strict=True):
+        rng = stream(private.plan.seed, task.id, "release")
         rng.permutation(run.rows)  # everyone shuffles the members first
-        train = read_table(pool / "train" / file_of(task), secret.real.schema)
-        write_csv(generator.fit(train, rng).sample(secret.plan.synthetic_rows, rng), pool / "synthetic" / file_of(task))
+        train = read_table(pool / "train" / file_of(task), private.real.schema)
+        write_csv(
+            generator.fit(train, rng).sample(private.plan.synthetic_rows, rng), pool / "synthetic" / file_of(task)
+        )
 
 
 @pytest.fixture(scope="module")
@@ -107,21 +112,21 @@ def test_files_and_attack_are_everyone_by_post(leaky, tmp_path):
 
 
 def test_a_training_file_holds_the_members_in_random_order_under_their_own_names(pool):
-    secret = read_secret(pool)
-    for task, run in zip(coin_tasks(SMALL), secret.runs, strict=True):
+    private = read_private(pool)
+    for task, run in zip(coin_tasks(SMALL), private.runs, strict=True):
         text = (pool / "train" / file_of(task)).read_bytes()
         frame = pd.read_csv(pool / "train" / file_of(task), dtype=str, keep_default_na=False)
         assert list(frame.columns) == list(COLUMNS)
         members = np.flatnonzero([coin == "1" for coin in run.coins])
-        write_csv(secret.real.take(members), pool / "members.csv")
+        write_csv(private.real.take(members), pool / "members.csv")
         expected = pd.read_csv(pool / "members.csv", dtype=str, keep_default_na=False)
         assert sorted(map(tuple, frame.values)) == sorted(map(tuple, expected.values))
         assert list(map(tuple, frame.values)) != list(map(tuple, expected.values))
         assert sha256(text) == run.digest
-    assert len({run.coins for run in secret.runs}) == SMALL
+    assert len({run.coins for run in private.runs}) == SMALL
 
 
-def test_the_manifest_says_what_the_owner_needs_and_nothing_secret(pool):
+def test_the_manifest_says_what_the_owner_needs_and_nothing_private(pool):
     manifest = json.loads((pool / "manifest.json").read_text())
     assert manifest["rows"] == 20
     assert manifest["columns"] == list(COLUMNS)
@@ -132,30 +137,30 @@ def test_the_manifest_says_what_the_owner_needs_and_nothing_secret(pool):
     readme = (pool / "README.txt").read_text()
     assert "for train in train/run-*.csv" in readme
     assert "exactly 20 rows" in readme
-    assert "DO NOT GIVE" in (pool / "secret" / "README.txt").read_text()
+    assert "DO NOT GIVE" in (pool / "private" / "README.txt").read_text()
 
 
-def test_the_secret_folder_is_for_its_owner_alone(small):
-    assert (small / "secret").stat().st_mode & 0o077 == 0
+def test_the_private_folder_is_for_its_owner_alone(small):
+    assert (small / "private").stat().st_mode & 0o077 == 0
 
 
 def test_more_runs_extend_a_pool_and_leave_its_files_as_they_are(tmp_path):
     real = people(40).select(COLUMNS)
     export_pool(real, tmp_path / "grown", runs=8, seed=SEED)
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in (tmp_path / "grown" / "train").iterdir()}
-    plan = (tmp_path / "grown" / "secret" / "plan.json").read_bytes()
+    plan = (tmp_path / "grown" / "private" / "plan.json").read_bytes()
     assert export_pool(real, tmp_path / "grown", runs=12, seed=SEED).new == 4
     for path, (content, written) in before.items():
         assert path.read_bytes() == content
         assert path.stat().st_mtime_ns == written
-    assert (tmp_path / "grown" / "secret" / "plan.json").read_bytes() == plan
+    assert (tmp_path / "grown" / "private" / "plan.json").read_bytes() == plan
     assert export_pool(real, tmp_path / "at once", runs=12, seed=SEED).new == 12
     for path in (tmp_path / "at once").rglob("*"):
         if path.is_file():
             grown = tmp_path / "grown" / path.relative_to(tmp_path / "at once")
             assert grown.read_bytes() == path.read_bytes(), path.name
     assert export_pool(real, tmp_path / "grown", runs=8, seed=SEED).new == 0  # fewer runs take nothing away
-    assert len(read_secret(tmp_path / "grown").runs) == 12
+    assert len(read_private(tmp_path / "grown").runs) == 12
 
 
 def test_an_export_that_was_interrupted_is_completed(tmp_path):
@@ -167,7 +172,9 @@ def test_an_export_that_was_interrupted_is_completed(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         export_pool(real, tmp_path / "pool", runs=8, progress=stop)
-    assert "interrupted" in refusal(tmp_path / "pool")
+    answer = refusal(tmp_path / "pool")
+    assert answer.startswith(f"{tmp_path / 'pool'}: this pool has no training files")
+    assert "Repeat `unmask pool export`" in answer
     assert export_pool(real, tmp_path / "pool", runs=8).new == 8
     assert len(list((tmp_path / "pool" / "train").iterdir())) == 8
 
@@ -185,18 +192,18 @@ def test_only_files_that_changed_are_taken_down_again(pool, tmp_path):
 def test_coins_follow_the_claim_or_the_choice(tmp_path):
     real = people(40).select(COLUMNS)
     export_pool(real, tmp_path / "claim", runs=8, claim="epsilon=1,neighbours=replace")
-    assert read_secret(tmp_path / "claim").plan.coins == "paired"
-    assert {run.rows for run in read_secret(tmp_path / "claim").runs} == {20}
+    assert read_private(tmp_path / "claim").plan.coins == "paired"
+    assert {run.rows for run in read_private(tmp_path / "claim").runs} == {20}
     run_generator(tmp_path / "claim", parse("independent"))
     result = attack_pool(tmp_path / "claim")
     assert any("epsilon 1, replace neighbours" in note for note in result.notes)
     export_pool(real, tmp_path / "choice", runs=8, coins="paired")
-    assert read_secret(tmp_path / "choice").plan.coins == "paired"
+    assert read_private(tmp_path / "choice").plan.coins == "paired"
     export_pool(real, tmp_path / "plain", runs=8, subsample=20)
-    secret = read_secret(tmp_path / "plain")
-    assert secret.plan.coins == "independent"
-    assert len(secret.runs[0].coins) == 20
-    assert len(secret.real) == 40
+    private = read_private(tmp_path / "plain")
+    assert private.plan.coins == "independent"
+    assert len(private.runs[0].coins) == 20
+    assert len(private.real) == 40
 
 
 def test_persons_share_a_coin_and_their_ids_stay_at_home(tmp_path):
@@ -206,7 +213,7 @@ def test_persons_share_a_coin_and_their_ids_stay_at_home(tmp_path):
     export_pool(real, tmp_path / "pool", runs=8, synthetic_rows=30)
     assert "who" not in (tmp_path / "pool" / "train" / "run-0000.csv").read_text()
     run_generator_without_persons(tmp_path / "pool")
-    assert read_secret(tmp_path / "pool").real.digest() == real.digest()
+    assert read_private(tmp_path / "pool").real.digest() == real.digest()
     result = attack_pool(tmp_path / "pool")
     assert result.inputs[0].units == 30
     export_pool(real, tmp_path / "kept", runs=8, synthetic_rows=30, keep_persons=True)
@@ -216,11 +223,11 @@ def test_persons_share_a_coin_and_their_ids_stay_at_home(tmp_path):
 
 
 def run_generator_without_persons(pool):
-    secret = read_secret(pool)
+    private = read_private(pool)
     rng = np.random.default_rng(0)
-    for run in range(len(secret.runs)):
+    for run in range(len(private.runs)):
         train = pd.read_csv(pool / "train" / f"run-{run:04d}.csv", dtype=str, keep_default_na=False)
-        drawn = train.apply(lambda column: rng.choice(column, secret.plan.synthetic_rows))
+        drawn = train.apply(lambda column: rng.choice(column, private.plan.synthetic_rows))
         drawn.to_csv(synthetic(pool, run), index=False)
 
 
@@ -235,12 +242,86 @@ def test_dates_of_a_frame_survive_the_files(tmp_path):
         }
     )
     export_pool(frame, tmp_path / "pool", runs=8)
-    secret = read_secret(tmp_path / "pool")
-    again = read_table(tmp_path / "pool" / "train" / "run-0000.csv", secret.real.schema)
-    members = np.flatnonzero([coin == "1" for coin in secret.runs[0].coins])
-    expected = secret.real.take(members)
+    private = read_private(tmp_path / "pool")
+    again = read_table(tmp_path / "pool" / "train" / "run-0000.csv", private.real.schema)
+    members = np.flatnonzero([coin == "1" for coin in private.runs[0].coins])
+    expected = private.real.take(members)
     np.testing.assert_array_equal(np.sort(again.numbers, axis=0), np.sort(expected.numbers, axis=0))
     np.testing.assert_array_equal(np.sort(again.codes, axis=0), np.sort(expected.codes, axis=0))
+
+
+def test_the_claim_is_kept_with_its_unit(tmp_path):
+    real, claim = people(40).select(COLUMNS), Claim(0.5, 1e-6, Neighbours.REPLACE, unit="person")
+    export_pool(real, tmp_path / "pool", runs=8, claim=claim)
+    assert read_private(tmp_path / "pool").plan.claim == claim
+    with pytest.raises(
+        RunError, match=r"claim was epsilon 0\.5, delta 1e-06, replace neighbours, per person, now it is None"
+    ):
+        export_pool(real, tmp_path / "pool", runs=8, coins="paired")
+
+
+def claims_in_the_report(result) -> list[str]:
+    (told,) = (field.values for field in fields_of(result, {}) if field.name.startswith("Differential privacy"))
+    return list(told)
+
+
+def test_a_claim_is_said_to_be_tested_only_if_it_was(pool, tmp_path):
+    without = attack_pool(pool)
+    assert without.plan["claim"] is None
+    assert claims_in_the_report(without) == ["none made or tested"]
+    real = people(40).select(COLUMNS)
+    for coins, word in (("auto", "Tested claim"), ("independent", "Claimed")):
+        export_pool(real, tmp_path / coins, runs=8, coins=coins, claim="epsilon=1,neighbours=replace")
+        run_generator(tmp_path / coins, parse("independent"))
+        result = attack_pool(tmp_path / coins)
+        assert claims_in_the_report(result)[0] == f"{word}: epsilon 1, replace neighbours, per row"
+    (item,) = (item for item in result.not_tested if item.name == "the claim")
+    assert item.remedy == "export another pool with --coins auto"
+
+
+def test_no_remedy_asks_for_what_only_the_owner_can_do(pool):
+    remedies = {item.name: item.remedy for item in attack_pool(pool, secrets=("income",)).not_tested}
+    run_here = "run the generator here: --generator 'command: ...'"
+    assert remedies == {"the exact game at full size": run_here, "secrets drawn anew": run_here}
+
+
+@pytest.mark.parametrize("choice", ["access", "redraw_secrets", "confirm", "runs", "seed", "coins"])
+def test_what_the_export_settled_cannot_be_asked_of_the_attack(pool, choice):
+    with pytest.raises(TypeError, match=choice):
+        attack_pool(pool, **{choice: 1})
+
+
+def test_the_real_table_is_written_nowhere_but_into_the_private_folder(tmp_path, monkeypatch):
+    """Before the pool begins it goes through a file once; a killed export must not leave that one where others can read it."""
+    seen = []
+
+    def write(table, path):
+        seen.append((path.parent.parent, path.parent.parent.stat().st_mode & 0o777))
+        write_csv(table, path)
+
+    monkeypatch.setattr("unmask.simulation.foreign_csv.write_csv", write)
+    export_pool(people(40).select(COLUMNS), tmp_path / "pool", runs=8)
+    assert seen == [(tmp_path / "pool" / "private", 0o700)]
+    names = {path.name for path in (tmp_path / "pool" / "private").iterdir()}
+    assert names == {"README.txt", "plan.json", "real.npz", "schema.json", "coins.json"}
+
+
+def test_a_table_that_files_cannot_hold_is_refused_and_leaves_nothing_behind(tmp_path):
+    frame = pd.DataFrame({"answer": ["", "yes"] * 10, "age": range(20)})
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    for name in ("new", "mine"):
+        with pytest.raises(InputError, match="Column 'answer' is not the same"):
+            export_pool(frame, tmp_path / name, runs=8)
+    assert not (tmp_path / "new").exists()
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
+
+
+def test_a_pool_with_changed_files_cannot_be_extended_and_it_is_said_what_to_do(pool):
+    path = pool / "private" / "coins.json"
+    path.write_text(path.read_text().replace('"coins": "0', '"coins": "1'))
+    with pytest.raises(RunError, match=r"cannot be extended(.|\n)*private/coins\.json(.|\n)*choose another --out"):
+        export_pool(people(40).select(COLUMNS), pool, runs=9, synthetic_rows=20, seed=SEED)
 
 
 def test_a_foreign_generator_cannot_be_fitted():
@@ -276,8 +357,8 @@ def test_a_changed_training_file_is_named(pool):
 
 
 @pytest.mark.parametrize("name", ["plan.json", "coins.json", "schema.json", "real.npz"])
-def test_a_changed_secret_is_named(pool, name):
-    path = pool / "secret" / name
+def test_a_changed_private_file_is_named(pool, name):
+    path = pool / "private" / name
     if name == "real.npz":
         with np.load(path) as arrays:
             np.savez_compressed(path, codes=arrays["codes"][::-1], numbers=arrays["numbers"][::-1])
@@ -287,19 +368,19 @@ def test_a_changed_secret_is_named(pool, name):
         path.write_text(path.read_text().replace('"coins": "0', '"coins": "1'))
     else:
         path.write_text(path.read_text().replace('"origin"', ' "origin"'))
-    assert f"secret/{name}: changed since the export" in refusal(pool)
+    assert f"private/{name}: changed since the export" in refusal(pool)
 
 
 @pytest.mark.parametrize("name", ["plan.json", "coins.json", "schema.json", "real.npz"])
-def test_a_damaged_secret_is_an_error_without_a_traceback(pool, name):
-    path = pool / "secret" / name
+def test_a_damaged_private_file_is_an_error_without_a_traceback(pool, name):
+    path = pool / "private" / name
     path.write_bytes(path.read_bytes()[:40])
     assert "damaged" in refusal(pool)
 
 
 def test_coins_that_do_not_follow_from_the_seed_are_named(pool):
     """As after an upgrade of numpy that draws other numbers."""
-    path = pool / "secret" / "coins.json"
+    path = pool / "private" / "coins.json"
     document = json.loads(path.read_text())
     first = document["runs"][0]["coins"]
     document["runs"][0]["coins"] = first[::-1]
@@ -307,7 +388,7 @@ def test_coins_that_do_not_follow_from_the_seed_are_named(pool):
     document["seal"] = sha256(json.dumps(document).encode())
     path.write_text(json.dumps(document))
     answer = refusal(pool)
-    assert "secret/coins.json: the coins of some runs do not follow from the seed" in answer
+    assert "private/coins.json: the coins of some runs do not follow from the seed" in answer
     assert f"numpy {np.__version__}" in answer
 
 
@@ -394,7 +475,7 @@ def test_everything_that_is_wrong_is_named_at_once(pool):
 def test_no_pool_and_other_pools_are_refused(pool, tmp_path):
     assert "there is no such pool" in refusal(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
-    assert "no secret/plan.json" in refusal(tmp_path / "empty")
+    assert "no private/plan.json" in refusal(tmp_path / "empty")
     real = people(40).select(COLUMNS)
     with pytest.raises(RunError, match="seed was 5, now it is 6"):
         export_pool(real, pool, runs=9, synthetic_rows=20, seed=6)

@@ -87,9 +87,9 @@ def guests(seed: int, rows: int = 1000, important: int = 20, columns: int = 8, s
 
 
 def test_who_is_copied_is_listed_and_nobody_else():
-    """20 of 1,000 are copied into half of the releases: at least 380 of 400 are found over 20 seeds, all 20 in half of them.
+    """20 of 1,000 are copied into half of the releases: at least 396 of 400 are found over 20 seeds, all 20 in 18 of them.
 
-    Measured: 393 of 400, all 20 in 14 seeds, nobody wrong.
+    Measured on such tables: 400 of 400, all 20 in every seed, one wrong name.
     """
     found, shares = [], []
     for seed in range(SEEDS):
@@ -98,8 +98,8 @@ def test_who_is_copied_is_listed_and_nobody_else():
         found.append(int(listed[:20].sum()))
         shares.append(listed[20:].sum() / max(listed.sum(), 1))
     assert np.mean(shares) <= 0.1
-    assert sum(found) >= 380, found
-    assert found.count(20) >= SEEDS // 2, found
+    assert sum(found) >= 396, found
+    assert found.count(20) >= 18, found
 
 
 @pytest.mark.parametrize("columns", [8, 4], ids=["rows never met by chance", "rows met by chance now and then"])

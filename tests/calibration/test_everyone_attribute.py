@@ -10,13 +10,15 @@ from unmask import generators
 from unmask.attacks.everyone.secret_guess import SecretGuess
 from unmask.audits.coin_pool import CoinPool
 from unmask.audits.everyone import set_up
-from unmask.audits.everyone_attribute import attributes, gain_of, guess_all, judge_attribute, redraw
+from unmask.audits.everyone_attribute import attributes
+from unmask.audits.everyone_attribute_judge import gain_of, judge_attribute
+from unmask.audits.everyone_attribute_play import guess_all, redraw
 from unmask.audits.everyone_evidence import of_other_runs
 from unmask.audits.everyone_plan import EveryonePlan
 from unmask.generators.copycat import Copycat
 from unmask.generators.oblivious import Oblivious
 from unmask.simulation.coin_draw import coin_tasks, draw_coins
-from unmask.simulation.executor import no_progress, run_tasks
+from unmask.simulation.executor import run_tasks
 from unmask.simulation.store import MemoryStore
 from unmask.tables.table import Table
 
@@ -55,7 +57,7 @@ def test_an_oblivious_generator_gains_nothing_and_nobody_is_listed():
     outside, listed = np.zeros(2), np.zeros(2)
     for seed in range(50):
         plan, pool = play(Oblivious(), crowd(100, seed), seed, runs=40)
-        (grid,) = attributes(plan, pool, directory=None, workers=1, progress=no_progress).grids
+        (grid,) = attributes(plan, pool).grids
         for place, (_, _, _, _, low, high, people, *_) in enumerate(grid.rows):
             outside[place] += not low <= 0 <= high
             listed[place] += people > 0
@@ -99,7 +101,7 @@ def test_redrawn_secrets_of_those_out_are_guessed_at_chance(name):
     missed = worse = 0
     for seed in range(40):
         plan, pool = play(generators.parse(name), crowd(100, seed), seed, runs=24)
-        found = redraw(plan, pool, SecretGuess.of(pool.setting.candidates, "illness"), 1, no_progress, None)
+        found = redraw(plan, pool, SecretGuess.of(pool.setting.candidates, "illness"))
         gain = gain_of(found, 0.95)
         missed += not gain.outside.low <= 1 / 4 <= gain.outside.high
         worse += gain.difference.high < 0

@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -49,7 +51,7 @@ def test_export_the_readmes_loop_and_attack(folder):
     assert written.returncode == 0, written.stderr
     assert "Wrote 16 new training files" in written.stderr
     assert "16 runs are too few to list anybody" in written.stderr  # what they buy is said before anybody fits anything
-    assert "Keep to yourself: pool/secret" in written.stdout
+    assert "Keep to yourself: pool/private" in written.stdout
 
     waiting = unmask("pool", "attack", "pool", cwd=folder)
     assert waiting.returncode == 2
@@ -81,7 +83,7 @@ def test_export_the_readmes_loop_and_attack(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("export", "real.csv", "--out", "other", "--runs", "3"), "--runs"),
+        (("export", "real.csv", "--out", "other", "--runs", "3"), "--runs is 3; use a whole number from 8"),
         (("export", "real.csv", "--out", "other", "--claim", "epsilon=one"), "is no number"),
         (("export", "real.csv", "--out", "other", "--coins", "loaded"), "--coins"),
         (("export", "none.csv", "--out", "other"), "there is no such file"),
@@ -102,6 +104,17 @@ def test_the_verbs_explain_themselves(folder, verb):
     answer = unmask("pool", verb, "--help", cwd=folder)
     assert answer.returncode == 0
     assert f"pool {verb}" in answer.stdout
+
+
+def test_what_both_verbs_ask_has_the_same_words_and_the_defaults_of_the_plan():
+    from unmask.audits.everyone_plan import EveryonePlan
+    from unmask.cli import everyone, pool
+
+    theirs, ours = (get_type_hints(verb, include_extras=True) for verb in (everyone.run, pool.attack))
+    for name, other in {"groups": "groups", "secrets": "secret", "rate": "rate", "confidence": "confidence"}.items():
+        assert ours[name].__metadata__[0].help == theirs[other].__metadata__[0].help
+    for name in ("rate", "confidence", "scorer"):
+        assert signature(pool.attack).parameters[name].default == getattr(EveryonePlan, name)
 
 
 def test_help_needs_no_heavy_imports():

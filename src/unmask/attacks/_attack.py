@@ -34,6 +34,12 @@ class Secret:
     levels: int  # codes that a category can take, the missing one included; 0 for numbers
 
 
+def tolerance_for(numbers: np.ndarray) -> float:
+    """How near a guess of a number must be to count as right: a quarter of the interquartile range, or 1 where that is 0."""
+    low, high = np.nanpercentile(numbers, [25, 75])
+    return float((high - low) / 4) or 1.0
+
+
 @runtime_checkable
 class ReleaseAttack(Protocol):
     """Scores targets from one release."""

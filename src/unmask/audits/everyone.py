@@ -17,6 +17,7 @@ import numpy as np
 
 from unmask import generators as generator_list
 from unmask.attacks.everyone.boosted import BoostedScorer
+from unmask.attacks.everyone.copies import CopyScorer
 from unmask.attacks.everyone.features import Features
 from unmask.attacks.everyone.scorer import RatioScorer, Scorer
 from unmask.attacks.everyone.secret_guess import SecretGuess
@@ -27,7 +28,7 @@ from unmask.audits.everyone_audited import Audited
 from unmask.audits.everyone_budget import before_the_start, runs_within
 from unmask.audits.everyone_claim import hold_against_coins
 from unmask.audits.everyone_confirm import confirm
-from unmask.audits.everyone_evidence import Judged, judge, of_other_runs, whole_rows
+from unmask.audits.everyone_evidence import Judged, judge, of_other_runs
 from unmask.audits.everyone_marks import group_columns
 from unmask.audits.everyone_people import People, judge_people
 from unmask.audits.everyone_plan import AUTO, GROWING, EveryonePlan
@@ -211,9 +212,8 @@ def judge_everybody(
 ) -> tuple[Judged, People]:
     """Evidence from everything and from whole rows, and what it says about each person."""
     features = pool.setting.features
-    whole = len(features.subsets) - 1
     judged = judge(pool.load, members, families=features.families, scorer=scorer)
-    copies = judge(whole_rows(pool.load), members, families=features.families[whole : whole + 1], scorer=RatioScorer())
+    copies = judge(pool.load, members, families=features.families, scorer=CopyScorer())
     return judged, judge_people(judged, pool.setting.game.coined, copies=copies, rate=rate, confidence=confidence)
 
 

@@ -9,6 +9,7 @@ from unmask.audits.everyone_pooled import per_coin, pooled_bound
 from unmask.audits.mechanism_words import advice_for
 from unmask.audits.result import Figure, Finding, NotTested, Severity
 from unmask.generators.claim import Claim
+from unmask.generators.foreign import Foreign
 from unmask.simulation.coin_draw import CoinSetting
 from unmask.stats import Bound
 from unmask.threats.coins import Coins, coins_for
@@ -25,8 +26,11 @@ def hold_against_coins(
     if math.isinf(claim.epsilon):
         return NotTested(NAME, "it promises nothing: epsilon is infinite", "claim a finite epsilon")
     if coins is not coins_for(claim):
+        foreign = isinstance(setting.generator, Foreign)
         return NotTested(
-            NAME, f"it is about {claim.neighbours} neighbours, and the coins are {coins}", "use --coins auto"
+            NAME,
+            f"it is about {claim.neighbours} neighbours, and the coins are {coins}",
+            "export another pool with --coins auto" if foreign else "use --coins auto",
         )
     about = setting.game.coined
     if claim.unit == "row":

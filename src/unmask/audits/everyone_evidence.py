@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.attacks.everyone.features import Family
-from unmask.attacks.everyone.scorer import Block, Load, Scorer
+from unmask.attacks.everyone.scorer import Load, Scorer
 
 TWO_PARTS = 32  # runs from which a first quarter is worth learning from
 
@@ -63,16 +63,6 @@ def _part(
     fitted = scorer.fit(load, range(learnt), members[:learnt], families)
     ratios = np.stack([fitted.score(load(run)) for run in range(learnt, end)])
     return Evidence(ratios, members[learnt:end])
-
-
-def whole_rows(load: Load) -> Load:
-    """Only the last count: how often a unit's whole row is published."""
-
-    def last_count(run: int) -> Block:
-        counts, values = load(run)
-        return counts[:, -1:], values[:, :0]
-
-    return last_count
 
 
 def of_other_runs(members: np.ndarray, rng: np.random.Generator) -> np.ndarray:

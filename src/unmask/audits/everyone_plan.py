@@ -8,6 +8,7 @@ from typing import Any
 from unmask.attacks.everyone.features import FeaturePlan
 from unmask.audits.plan import choice
 from unmask.errors import ParameterError
+from unmask.simulation.coin_draw import FEWEST_RUNS
 from unmask.threats.coins import Coins
 from unmask.threats.knowledge import Box
 
@@ -46,7 +47,7 @@ class EveryonePlan:
         for name in ("settings", "groups", "secrets"):
             value = getattr(self, name)
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
-        for name, least in (("runs", 8), ("confirm", 0), ("confirm_runs", 20), ("seed", 0)):
+        for name, least in (("runs", FEWEST_RUNS), ("confirm", 0), ("confirm_runs", 20), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ParameterError(f"{_option(name)} is {value!r}; use a whole number from {least}.")

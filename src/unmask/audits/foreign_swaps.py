@@ -10,7 +10,9 @@ single misnamed files best. The other needs no names: it stays right when all fi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +20,11 @@ from unmask.attacks.everyone.scorer import RatioScorer
 from unmask.audits.coin_pool import CoinPool
 from unmask.audits.everyone_evidence import Evidence
 from unmask.audits.everyone_pooled import per_coin
+from unmask.errors import InputError
+from unmask.simulation.coin_draw import coin_tasks
+from unmask.simulation.foreign_pool import file_of
+from unmask.simulation.foreign_private import SYNTHETIC, TRAIN, Run
+from unmask.simulation.foreign_words import in_words, names_of
 
 FITS = 6.0  # z of a wrong run: exceeded by chance once in 10^9, and there are runs^2 of them
 MISFIT = 3.0
@@ -35,6 +42,37 @@ class Swap:
     fits: int
     own: float
     other: float
+
+
+def check_names(directory: Path, pool: CoinPool, *, runs: Sequence[Run]) -> tuple[str, ...]:
+    """Stop if files carry each other's names: the attack would be blind for them. Returns what is odd, but not certain.
+
+    `runs` are all that were exported, also those without a file.
+    """
+    every = coin_tasks(len(runs))
+    fits = fits_of(pool, np.array([[coin == "1" for coin in run.coins] for run in runs]))
+    if swaps := swapped(pool, fits):
+        problems = [
+            (
+                f"{SYNTHETIC}/{file_of(pool.tasks[swap.run])}",
+                f"fits the people of {TRAIN}/{file_of(every[swap.fits])} (z {swap.other:.1f}), not those of its own training "
+                f"file (z {swap.own:.1f}): swapped, or misnamed.",
+            )
+            for swap in swaps
+        ]
+        raise InputError(
+            f"{directory}: not attacked, since wrong files would hide leaks.\n{in_words(problems)}\n"
+            "Give each synthetic file the name of the training file that it was made from, and repeat the command."
+        )
+    odd = [file_of(pool.tasks[run]) for run in odd_ones(pool, fits)]
+    return () if not odd else (_odd_note(odd),)
+
+
+def _odd_note(names: Sequence[str]) -> str:
+    return (
+        f"{names_of(names)}: fits no training file, while the others fit theirs clearly. Was the generator run on other data, or "
+        "with other settings? If so, the figures understate the risk."
+    )
 
 
 def swapped(pool: CoinPool, fits: Fits) -> tuple[Swap, ...]:

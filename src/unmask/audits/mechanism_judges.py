@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unmask.attacks._attack import tolerance_for
 from unmask.audits.evaluation import (
     AttributeOutcome,
     MembershipOutcome,
@@ -158,8 +159,7 @@ def tolerance_of(played: Played) -> float:
     secret = played.setting.secret
     reference = played.setting.ground.reference
     place = reference.schema.numeric.index(secret.position) if secret is not None else 0
-    low, high = np.nanpercentile(reference.numbers[:, place], [25, 75])
-    return float((high - low) / 4) or 1.0
+    return tolerance_for(reference.numbers[:, place])
 
 
 def raw_judge_of(played: Played) -> Judge:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from unmask.audits.draws import failures_in_words
 from unmask.audits.evaluation import FPR_GRID, MembershipOutcome
 from unmask.audits.judge import Policy, figure, in_100
 from unmask.audits.mechanism_exposure import exposure_of
@@ -215,10 +216,7 @@ def _notes(played: Played, claims: tuple[str, ...], population: Table, failures:
     if played.plan.goal == Goal.ATTRIBUTE and played.setting.secret is not None and not played.setting.secret.levels:
         notes.append(f"A guess counts as right within {tolerance_of(played):g}.")
     if failures:
-        kinds = ", ".join(sorted({failure.partition(":")[0] for failure in failures}))
-        notes.append(
-            f"{len(failures)} draws failed and are not part of any number ({kinds}; the messages are in draws/)."
-        )
+        notes.append(failures_in_words(failures, "draws"))
     return tuple(notes)
 
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from scipy.special import ndtri
 
+from unmask.audits.judge import listed_above
 from unmask.audits.release_tables import Release
 from unmask.audits.result import Cell, Exposure, Figure, Finding, Grid
 from unmask.metrics.legal import Attempts, Criterion, persons
@@ -72,7 +73,7 @@ def of_names(listing: Listing, rate: float) -> Exposure:
         size,
         named,
         Figure(sure, sure, 1.0, 1 - rate, "1 - smallest adjusted conformal p-value", size),
-        Figure(named, round((1 - rate) * named, 1), named, 1 - rate, "Benjamini-Hochberg on conformal p-values", size),
+        listed_above(named, size, rate),
     )
 
 

@@ -31,7 +31,7 @@ Repeated = list[str] | None
 EXPORT = """Write training files for a generator that somebody else runs.
 
 In each run a fair coin decides for every person whether they are in. The owner of the generator gets train/, manifest.json and
-README.txt; secret/ must not be given away. Repeated with more --runs, the command extends the pool and keeps its files.
+README.txt; private/ must not be given away. Repeated with more --runs, the command extends the pool and keeps its files.
 """
 ATTACK = """Judge everybody in the real table by the synthetic files that came back.
 
@@ -50,7 +50,7 @@ app = typer.Typer(
 def export(
     real: Real,
     out: Annotated[Path, typer.Option("--out", help="Directory of the pool.", show_default=False)],
-    runs: Annotated[int, typer.Option(min=8, help="Training files; the owner fits the generator to each.")] = 64,
+    runs: Annotated[int, typer.Option(help="Training files; the owner fits the generator to each.")] = 64,
     synthetic_rows: Annotated[
         int | None, typer.Option(min=1, help="Rows to publish in each run.", show_default="half the rows of REAL")
     ] = None,
@@ -78,6 +78,7 @@ def export(
     import sys
 
     from unmask.audits.everyone_budget import before_the_start
+    from unmask.audits.everyone_plan import EveryonePlan
     from unmask.audits.foreign import export_pool
 
     with watch("Writing training files", quiet=quiet) as progress:
@@ -88,9 +89,9 @@ def export(
     if quiet:
         return
     print(f"Wrote {done.new} new training files to {out}/train (seed {seed}); there are {done.runs}.", file=sys.stderr)
-    print(before_the_start(done.runs, done.units, rate=0.1), file=sys.stderr)
+    print(before_the_start(done.runs, done.units, rate=EveryonePlan.rate), file=sys.stderr)
     print(f"Give to the owner of the generator: {out}/train, manifest.json, README.txt. They hold real records.")
-    print(f"Keep to yourself: {out}/secret. It holds the whole table, and who is in which file.")
+    print(f"Keep to yourself: {out}/private. It holds the whole table, and who is in which file.")
     print(f"When the synthetic files are in {out}/synthetic: unmask pool attack {out} --out run/")
 
 
@@ -106,12 +107,11 @@ def attack(
     confidence: Annotated[float, typer.Option(help="Of every interval and bound.")] = 0.95,
     groups: Annotated[
         Repeated,
-        typer.Option(
-            "--groups", metavar="COLUMN", help="Tell risk by this column; may be repeated.", show_default="keys"
-        ),
+        typer.Option(help="Tell the risk by this column; may be repeated.", show_default="keys, else categories"),
     ] = None,
     secrets: Annotated[
-        Repeated, typer.Option("--secret", metavar="COLUMN", help="Column to be guessed; may be repeated.")
+        Repeated,
+        typer.Option("--secret", help="Also guess this column of everybody; may be repeated.", show_default=False),
     ] = None,
     export_scores: Annotated[
         Path | None, typer.Option(help="Write the raw scores and coins of all judged runs (.npz).", show_default=False)

@@ -122,9 +122,9 @@ def _no_release(plan: Mapping[str, Any]) -> str:
 def _claim(result: Result) -> tuple[str, ...]:
     """The claim, what follows from it, and the bound that was shown."""
     lines = list(result.facts.claims)
-    if result.plan.get("claim") is not None:
-        lines.insert(0, f"Tested claim: {choice(result.plan['claim'])}")
     bounds = [finding for finding in result.findings if words.kind(finding) == "dp claim"]
+    if result.plan.get("claim"):
+        lines.insert(0, f"{'Tested claim' if bounds else 'Claimed'}: {choice(result.plan['claim'])}")
     lines += [f"Shown by {finding.name}: ε ≥ {words.number(finding.estimate.low)}" for finding in bounds]
     if not lines:
         return ("none made or tested",)

@@ -194,12 +194,13 @@ def in_words(figure: Figure) -> str:
 
 def exposed(found: Exposure) -> tuple[str, str]:
     """The risk of the most exposed record, and how many records are above tolerance."""
-    if found.worst is None or found.above is None:
-        return f"not defined: {found.undefined}", f"not defined; {found.hit:,} of {found.attacked:,} were hit"
-    risk = f"{number(found.worst.value)} ({number(found.worst.low)} to {number(found.worst.high)})"
-    low, high = round(found.above.low), round(found.above.high)
-    many = f"{round(found.above.value):,}" + (f" ({low:,} to {high:,})" if low < high else "")
-    return risk, f"{many} of {found.attacked:,}"
+    risk, many = f"not defined: {found.undefined}", f"not defined; {found.hit:,} of {found.attacked:,} were hit"
+    if (worst := found.worst) is not None:
+        risk = f"{number(worst.value)} ({number(worst.low)} to {number(worst.high)})"
+    if (above := found.above) is not None:
+        low, high = round(above.low), round(above.high)
+        many = f"{round(above.value):,}" + (f" ({low:,} to {high:,})" if low < high else "") + f" of {found.attacked:,}"
+    return risk, many
 
 
 def percent(share: float) -> str:

@@ -66,7 +66,7 @@ class ForeignStore(FileStore):
 
 
 def check_pool(
-    directory: Path, private: Private, setting: CoinSetting, *, strict: bool, progress: Progress = no_progress
+    directory: Path, private: Private, *, setting: CoinSetting, strict: bool, progress: Progress = no_progress
 ) -> Delivered:
     """Go through all files of a pool. Raises one error that names everything that is wrong."""
     tasks = coin_tasks(len(private.runs))

@@ -82,5 +82,5 @@ def _checked(
 def _log_e(evidence: FloatArray, inside: np.ndarray, epsilon: float, weights: FloatArray) -> FloatArray:
     from unmask.stats._bets_kernel import log_wealth  # numba is slow to import
 
-    each = np.stack([log_wealth(attack, inside, float(np.exp(epsilon))) for attack in evidence])
+    each = np.stack([log_wealth(attack, inside, float(np.exp(epsilon)), STAKE, MOST) for attack in evidence])
     return each[0] if len(each) == 1 else average_log_e_values(each, weights=weights)

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 
+from unmask.attacks._attack import tolerance_for
 from unmask.attacks._known import Coarsening
 from unmask.errors import ParameterError
 from unmask.tables.schema import Column
@@ -42,7 +43,7 @@ class SecretGuess:
 
     @classmethod
     def of(cls, candidates: Table, name: str) -> SecretGuess:
-        """Tolerance of a number: a quarter of the interquartile range, as in the attribute game."""
+        """Numbers have the tolerance of the attribute game."""
         position = candidates.schema.position(name)
         column = candidates.schema.columns[position]
         if (column.lower == column.upper) if column.is_numeric else column.listed < 2:
@@ -50,8 +51,7 @@ class SecretGuess:
         guess = cls(candidates, position)
         if not column.is_numeric or np.isnan(guess.truth).all():
             return guess
-        low, high = np.nanpercentile(guess.truth, [25, 75])
-        return cls(candidates, position, float((high - low) / 4) or 1.0)
+        return cls(candidates, position, tolerance_for(guess.truth))
 
     @property
     def column(self) -> Column:
