@@ -8,13 +8,13 @@ import pytest
 from scipy.stats import chi2
 
 from unmask.attacks.everyone.features import FeaturePlan, Features
-from unmask.audits.coin_pool import FEWEST, CoinPool
+from unmask.audits.coin_pool import CoinPool
 from unmask.audits.epsilon_pairs import table_of
 from unmask.errors import GeneratorError
 from unmask.generators.copycat import Copycat
 from unmask.generators.independent import Independent
 from unmask.generators.oblivious import Oblivious
-from unmask.simulation.coin_draw import CoinSetting, coin_tasks, draw_coins, members_of
+from unmask.simulation.coin_draw import FEWEST_RUNS, CoinSetting, coin_tasks, draw_coins, members_of
 from unmask.simulation.executor import run_tasks
 from unmask.simulation.store import Failed, FileStore, MemoryStore
 from unmask.tables.schema import Column, Kind, Schema
@@ -121,7 +121,7 @@ def test_failed_runs_are_kept_with_their_reason_and_counted(people):
 
 
 def test_too_few_runs_that_worked_are_an_error_with_the_reason(people):
-    tasks, store = coin_tasks(FEWEST), MemoryStore()
+    tasks, store = coin_tasks(FEWEST_RUNS), MemoryStore()
     run_tasks(setting(people, FailsForSome()), tasks, store, work=draw_coins)
     with pytest.raises(GeneratorError, match="an even number"):
         CoinPool.gather(setting(people), tasks, store)

@@ -9,13 +9,12 @@ import numpy as np
 
 from unmask.attacks.everyone.scorer import Block
 from unmask.errors import GeneratorError
-from unmask.simulation.coin_draw import CoinSetting
+from unmask.simulation.coin_draw import FEWEST_RUNS, CoinSetting
 from unmask.simulation.store import Arrays, Failed, Store
 from unmask.simulation.task import Task
 from unmask.tables.table import Table
 
 KEPT = 10**9  # bytes of features that stay in memory; beyond, they are read again from the store
-FEWEST = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +33,17 @@ class CoinPool:
         """Collect the runs; what failed is counted with its reason."""
         done, members, failures = [], [], []
         for task in tasks:
-            outcome = store.get(task)
+            outcome = store.get(task, ("members",))
             if isinstance(outcome, Failed):
                 failures.append(outcome.message)
             elif outcome is not None:
                 done.append(task)
                 members.append(outcome["members"])
-        if len(done) < FEWEST:
+        if len(done) < FEWEST_RUNS:
             reason = failures[0] if failures else "there were no others"
             raise GeneratorError(
-                f"Only {len(done)} runs could be drawn; at least {FEWEST} are needed. The first reason: {reason}"
+                f"Only {len(done)} runs could be drawn; at least {FEWEST_RUNS} are needed. The first reason: {reason}\n"
+                "Try the generator by itself first: unmask synthesize."
             )
         return cls(setting, tuple(done), store, np.stack(members), tuple(failures))
 
@@ -54,7 +54,7 @@ class CoinPool:
         """Counts and values of everybody in one run."""
         if run in self._kept:
             return self._kept[run]
-        arrays = self._arrays(run)
+        arrays = self._arrays(run, "counts", "values")
         block = arrays["counts"], arrays["values"]
         if (len(self._kept) + 1) * sum(part.nbytes for part in block) <= KEPT:
             self._kept[run] = block
@@ -62,13 +62,13 @@ class CoinPool:
 
     def synthetic(self, run: int) -> Table:
         """The release of one run."""
-        arrays = self._arrays(run)
+        arrays = self._arrays(run, "synthetic/codes", "synthetic/numbers")
         like = self.setting.candidates
         return replace(like, codes=np.asfortranarray(arrays["synthetic/codes"]),
                        numbers=np.asfortranarray(arrays["synthetic/numbers"]), persons=None, notes=())  # fmt: skip
 
-    def _arrays(self, run: int) -> Arrays:
-        arrays = self.store.get(self.tasks[run])
+    def _arrays(self, run: int, *names: str) -> Arrays:
+        arrays = self.store.get(self.tasks[run], names)
         if arrays is None or isinstance(arrays, Failed):
             raise GeneratorError(f"The draw {self.tasks[run].id} is gone. Run the same command again.")
         return arrays

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 
 from unmask.audits.everyone_power import power_in_words, power_of
 from unmask.errors import ParameterError
@@ -21,8 +20,8 @@ STEP = 8
 def runs_within(seconds: float, setting: CoinSetting, *, store: Store, workers: int, pools: int = 1) -> int:
     """The number of runs that this budget pays for, on top of those that the store holds; for `pools` pools alike."""
     tasks = coin_tasks(MOST)
-    held = sum(isinstance(store.get(task), Mapping) for task in tasks)
-    waiting = [task for task in tasks if not isinstance(store.get(task), Mapping)]
+    waiting = [task for task in tasks if not store.has(task)]
+    held = len(tasks) - len(waiting)
     each = _seconds_of_a_run(setting, waiting[:TRIED], store)
     affordable = held + int(FOR_DRAWS * seconds * workers / pools / max(each, 1e-6)) // STEP * STEP
     if affordable < LEAST:

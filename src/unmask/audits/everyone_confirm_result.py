@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.audits.coin_pool import CoinPool
+from unmask.audits.draws import failures_in_words
 from unmask.audits.everyone_audited import Extra
 from unmask.audits.everyone_confirm_game import PersonGame
 from unmask.audits.everyone_people import People
@@ -137,8 +138,7 @@ def _notes(
         f"{len(played.control)} games confirm somebody. By chance a share of {(1 - plan.confidence) / asked:.2g} may."
     )
     if failed:
-        kinds = ", ".join(sorted({message.partition(":")[0] for message in failed}))
-        yield f"{len(failed)} runs of the exact game failed and are evidence for nothing ({kinds})."
+        yield failures_in_words(failed, "runs of the exact game")
 
 
 def _not_tested(played: Confirmed) -> Iterator[NotTested]:

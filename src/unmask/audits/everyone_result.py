@@ -47,7 +47,7 @@ def build_result(audited: Audited) -> Result:
     findings = [_membership(audited, pooled), _list(audited), *_claim(audited), *extra.findings]
     features = audited.pool.setting.features
     marks = marks_of(features)
-    visible, at_risk = power_in_words(audited.power, len(audited.pool)), _at_risk(audited)
+    visible, at_risk = _visible(audited), _at_risk(audited)
     groups = groups_grid(features, people, group_columns(audited.real.schema, plan.groups))
     grids = (
         attacks_grid(audited, pooled),
@@ -136,6 +136,12 @@ def _list(audited: Audited) -> Finding:
 def _claim(audited: Audited) -> Iterator[Finding]:
     if audited.claim is not None and isinstance(audited.held, Bound):
         yield claim_finding(audited.claim, audited.held, threat=_threat(audited))
+
+
+def _visible(audited: Audited) -> str:
+    foreign = isinstance(audited.pool.setting.generator, Foreign)
+    more = "Export more training files: unmask pool export with more --runs." if foreign else "Use more --runs."
+    return power_in_words(audited.power, len(audited.pool), more=more)
 
 
 def _at_risk(audited: Audited) -> str:

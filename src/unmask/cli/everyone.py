@@ -40,7 +40,7 @@ def run(
     settings: Annotated[
         Repeated, typer.Option("--set", metavar="NAME=VALUE", help="Parameter of the generator; may be repeated.")
     ] = None,
-    runs: Annotated[int, typer.Option(min=8, help="Fits. Half of them teach the scorer, the others are judged.")] = 128,
+    runs: Annotated[int, typer.Option(help="Fits. The first quarter only teaches; later ones are judged.")] = 128,
     time_budget: Annotated[
         str | None, typer.Option(help="Choose the number of runs by time: 90s, 10m, 1h.", show_default=False)
     ] = None,

@@ -64,6 +64,8 @@ AUDITS = {
 _CANNOT = {
     "attack": "It speaks of the releases that this generator makes of such people and of the targets that were tried, "
     "not of one published file; other people may be at higher risk.",
+    "everyone": "It speaks of fits to half of these people, which gives more away than a fit to all of them, and of leaks that "
+    "its features can see; who is not on the list may still be at risk.",
     "epsilon": "Runs can refute a claim of differential privacy; they can never confirm it.",
     "release": "It speaks of this file and of attackers who know no more than those below. People unlike anybody in the "
     "holdout may be at higher risk than the averages say.",

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
@@ -42,7 +42,7 @@ def run_tasks(
     progress: Progress = no_progress,
 ) -> None:
     """Work on every task that the store does not hold yet. The outcome does not depend on the number of workers."""
-    waiting = [task for task in tasks if not isinstance(store.get(task), Mapping)]  # what failed before is tried again
+    waiting = [task for task in tasks if not store.has(task)]  # what failed before is tried again
     done = len(tasks) - len(waiting)
     progress(done, len(tasks))
     if workers == 1 or len(waiting) < 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,8 +30,13 @@ class MemoryStore:
 
     drawn: dict[str, Arrays | Failed] = field(default_factory=dict)
 
-    def get(self, task: Task) -> Arrays | Failed | None:
+    def get(self, task: Task, names: Sequence[str] | None = None) -> Arrays | Failed | None:
+        """The outcome of a task; all of it, since it is in memory."""
         return self.drawn.get(task.id)
+
+    def has(self, task: Task) -> bool:
+        """Whether a task is done; a failed one is not."""
+        return isinstance(self.drawn.get(task.id), Mapping)
 
     def put(self, task: Task, outcome: Arrays | Failed) -> None:
         self.drawn[task.id] = outcome
@@ -43,16 +48,23 @@ class FileStore:
 
     directory: Path
 
-    def get(self, task: Task) -> Arrays | Failed | None:
-        """The outcome of a task; None if it has none yet, or if its file is damaged and must be drawn again."""
+    def get(self, task: Task, names: Sequence[str] | None = None) -> Arrays | Failed | None:
+        """The outcome of a task; None if it has none yet, or if its file is damaged and must be drawn again.
+
+        `names` reads these arrays only.
+        """
         failed = self.directory / f"{task.id}.failed.json"
         if failed.exists():
             return Failed(json.loads(failed.read_text())["message"])
         try:
             with (self.directory / f"{task.id}.npz").open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-                return {name: file[name] for name in file.files}
+                return {name: file[name] for name in file.files if names is None or name in names}
         except (FileNotFoundError, zipfile.BadZipFile, ValueError, EOFError):
             return None
+
+    def has(self, task: Task) -> bool:
+        """Whether a task is done; a failed or damaged one is not. Reads the table of contents, not the arrays."""
+        return isinstance(self.get(task, ()), Mapping)
 
     def put(self, task: Task, outcome: Arrays | Failed) -> None:
         if isinstance(outcome, Failed):
