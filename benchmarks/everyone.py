@@ -52,7 +52,9 @@ def whole_audit(real: Table, plan: EveryonePlan) -> float:
 
 def one_target(population: Table) -> float:
     """CPU seconds of 300 releases about one person, as one-target shadow modelling draws them, and of its attack."""
-    plan = AttackPlan(generator="cart", targets="random:1", attacks=("queries:order=1",), shadows=200, tests=100, train_rows=1000)
+    plan = AttackPlan(
+        generator="cart", targets="random:1", attacks=("queries:order=1",), shadows=200, tests=100, train_rows=1000
+    )
     start = time.process_time()
     mechanism.run(plan, GENERATOR, population, out=None, workers=1, progress=lambda done, total: None)
     return time.process_time() - start

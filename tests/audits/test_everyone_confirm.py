@@ -92,7 +92,7 @@ def test_a_copier_is_never_said_to_give_away_more_than_it_copies(copied):
     assert 0.1 <= finding.estimate.low <= 0.5
     assert finding.severity is Severity.HIGH
     assert finding.criterion == "membership"
-    assert (finding.exposure.attacked, finding.exposure.hit) == (VIPS, VIPS)
+    assert finding.exposure is None  # the list of everybody says how many people are above tolerance, not these few
 
 
 def test_a_confirmed_game_goes_on_for_as_many_runs_again(copied):

@@ -282,7 +282,11 @@ def test_a_claim_is_said_to_be_tested_only_if_it_was(pool, tmp_path):
 def test_no_remedy_asks_for_what_only_the_owner_can_do(pool):
     remedies = {item.name: item.remedy for item in attack_pool(pool, secrets=("income",)).not_tested}
     run_here = "run the generator here: --generator 'command: ...'"
-    assert remedies == {"the exact game at full size": run_here, "secrets drawn anew": run_here}
+    assert remedies == {
+        "the exact game at full size": run_here,
+        "secrets drawn anew": run_here,
+        "the list of people": "Export more training files: unmask pool export with more --runs.",
+    }
 
 
 @pytest.mark.parametrize("choice", ["access", "redraw_secrets", "confirm", "runs", "seed", "coins"])

@@ -108,6 +108,7 @@ def run(
     if seconds is not None:
         pools = 1 + len(plan.secrets) * plan.redraw_secrets
         plan = replace(plan, runs=runs_within(seconds, setting, store=store, workers=workers, pools=pools))
+        say(f"{seconds:g} s pay for {plan.runs:,} runs.")
     say(before_the_start(plan.runs, int(setting.game.coined.sum()), rate=plan.rate))
     tasks = coin_tasks(plan.runs)
     run_tasks(setting, tasks, store, work=draw_coins, workers=workers, progress=progress)

@@ -13,7 +13,8 @@ from unmask.simulation.task import Task
 
 LEAST, MOST = 16, 2048  # runs that a budget may choose
 TRIED = 2  # runs that are measured, and kept
-FOR_DRAWS = 0.75  # of the budget; the rest is for scoring, and for machines that slow down
+FOR_RUNS = 0.8  # of the budget; the rest is for machines that slow down
+SCORING = 2e-5  # seconds for each person and run, in one process: measured, with room
 STEP = 8
 
 
@@ -23,7 +24,8 @@ def runs_within(seconds: float, setting: CoinSetting, *, store: Store, workers: 
     waiting = [task for task in tasks if not store.has(task)]
     held = len(tasks) - len(waiting)
     each = _seconds_of_a_run(setting, waiting[:TRIED], store)
-    affordable = held + int(FOR_DRAWS * seconds * workers / pools / max(each, 1e-6)) // STEP * STEP
+    cost = pools * (each / workers + SCORING * setting.game.units)
+    affordable = held + int(FOR_RUNS * seconds / max(cost, 1e-6)) // STEP * STEP
     if affordable < LEAST:
         raise ParameterError(
             f"One run takes about {each:.1f} s, so {LEAST} of them, the fewest that show anything, do not fit "

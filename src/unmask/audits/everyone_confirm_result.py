@@ -16,7 +16,7 @@ from unmask.audits.everyone_people import People
 from unmask.audits.everyone_plan import EveryonePlan
 from unmask.audits.judge import Policy
 from unmask.audits.mechanism_words import advice_for
-from unmask.audits.result import Cell, Exposure, Figure, Finding, Grid, NotTested, Severity
+from unmask.audits.result import Cell, Figure, Finding, Grid, NotTested, Severity
 from unmask.threats.knowledge import Box
 
 NAME = "everyone/confirm"
@@ -102,12 +102,6 @@ def _finding(plan: EveryonePlan, played: Confirmed) -> Finding:
         baseline=None,
         control=Figure(control, 0.0, 1.0, plan.confidence, "coins tossed again", len(played.control)),
         advice=advice_for(severity),
-        exposure=Exposure(
-            attacked=asked,
-            hit=found,
-            worst=shown,
-            above=Figure(found, found, asked, plan.confidence, method, asked),
-        ),
     )
 
 
@@ -131,7 +125,7 @@ def _notes(
             "runs can show. Bounds grow with the runs and are no estimates: compare them with the largest visible."
         )
     elif not found:
-        yield "Nobody of them was on the list of the coin game, and the game at full size agrees."
+        yield "Nobody of them was on the list of the coin game, and nobody is confirmed at full size."
     again = sum(game.confirmed for game in played.control)
     yield (
         f"With coins tossed again {len(played.control) // asked} times, which say nothing about these releases, {again} of "

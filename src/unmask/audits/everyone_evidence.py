@@ -14,7 +14,7 @@ import numpy as np
 from unmask.attacks.everyone.features import Family
 from unmask.attacks.everyone.scorer import Load, Scorer
 
-TWO_PARTS = 32  # runs from which a first quarter is worth learning from
+TWO_PARTS = 16  # runs from which a first quarter is worth learning from
 
 
 @dataclass(frozen=True, eq=False)

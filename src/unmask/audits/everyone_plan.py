@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from unmask.attacks.everyone.features import FeaturePlan
-from unmask.audits.plan import choice
 from unmask.errors import ParameterError
 from unmask.simulation.coin_draw import FEWEST_RUNS
 from unmask.threats.coins import Coins
@@ -62,8 +61,8 @@ class EveryonePlan:
             raise ParameterError(f"--scorer is '{self.scorer}'; use one of {', '.join(SCORERS)}.")
         if self.access not in (Box.BLACK, Box.WHITE):
             raise ParameterError(f"--access is '{self.access}'; use {Box.BLACK} or {Box.WHITE}.")
-        if self.coins != AUTO:
-            choice(Coins, self.coins, "--coins")
+        if self.coins not in (AUTO, *Coins):
+            raise ParameterError(f"--coins is '{self.coins}'; use one of {', '.join((AUTO, *Coins))}.")
         if self.redraw_secrets and not self.secrets:
             raise ParameterError("Redrawing secrets needs a secret: name a column with --secret.")
 

@@ -50,10 +50,10 @@ def power_of(runs: int, units: int, *, rate: float, company: int = 1) -> Power:
 
 def power_in_words(power: Power, runs: int, *, more: str = "Use more --runs.") -> str:
     """One sentence for the verdict and for the moment before the start; `more` is what to do where runs are too few."""
-    who = "a person" if power.company == 1 else f"each of {power.company:,} people"
+    who = "a single person" if power.company == 1 else f"each of {power.company:,} people"
     if power.visible is None:
         return f"{runs:,} runs are too few to list anybody, however much leaks. {more}"
     return (
-        f"With {runs:,} runs, {who} whose record is copied into {round(100 * power.visible)} in 100 of the releases "
+        f"With {runs:,} runs, {who} whose record is just copied, into {round(100 * power.visible)} in 100 of the releases, "
         "would be seen (on the list in 8 of 10 cases)."
     )

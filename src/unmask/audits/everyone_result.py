@@ -47,7 +47,8 @@ def build_result(audited: Audited) -> Result:
     findings = [_membership(audited, pooled), _list(audited), *_claim(audited), *extra.findings]
     features = audited.pool.setting.features
     marks = marks_of(features)
-    visible, at_risk = _visible(audited), _at_risk(audited)
+    visible = power_in_words(audited.power, len(audited.pool), more=_more_runs(audited))
+    at_risk = _at_risk(audited)
     groups = groups_grid(features, people, group_columns(audited.real.schema, plan.groups))
     grids = (
         attacks_grid(audited, pooled),
@@ -110,13 +111,18 @@ def _list(audited: Audited) -> Finding:
     severity = Policy().severity(gain)
     if listed and severity is Severity.NONE:
         severity = Severity.LOW
-    title = f"Nobody of {count:,} people could be listed as given away"
+    runs, title = len(audited.judged.all.members), f"Nobody of {count:,} people could be listed as given away"
     if listed:
+        how_much = (
+            f"about the most exposed, at least {in_100((1 + gain) / 2)} guesses are right"
+            if gain
+            else f"how much about one of them, {runs} judged runs are too few to say"
+        )
         title = (
             f"The releases give away {listed:,} of {count:,} people (at most {in_100(plan.rate)} names are expected to be "
-            f"wrong); about the most exposed, at least {in_100((1 + gain) / 2)} guesses are right"
+            f"wrong); {how_much}"
         )
-    runs, confidence = len(audited.judged.all.members), shared(plan.confidence)
+    confidence = shared(plan.confidence)
     worst = Figure(gain, gain, 1.0, confidence, "right guesses, all people at once", runs)
     half = (1 - gain) / 2  # guesses that are right with (1 + gain)/2 are false alarms with the rest
     return Finding(
@@ -138,10 +144,10 @@ def _claim(audited: Audited) -> Iterator[Finding]:
         yield claim_finding(audited.claim, audited.held, threat=_threat(audited))
 
 
-def _visible(audited: Audited) -> str:
-    foreign = isinstance(audited.pool.setting.generator, Foreign)
-    more = "Export more training files: unmask pool export with more --runs." if foreign else "Use more --runs."
-    return power_in_words(audited.power, len(audited.pool), more=more)
+def _more_runs(audited: Audited) -> str:
+    if isinstance(audited.pool.setting.generator, Foreign):
+        return "Export more training files: unmask pool export with more --runs."
+    return "Use more --runs."
 
 
 def _at_risk(audited: Audited) -> str:
@@ -197,6 +203,10 @@ def _not_tested(audited: Audited) -> Iterator[NotTested]:
             "white-box evidence",
             "the model offers neither likelihoods nor measurements",
             "give it log_likelihood(table)",
+        )
+    if audited.power.visible is None and not audited.people.listed.any():
+        yield NotTested(
+            "the list of people", f"{len(audited.pool)} runs are too few to list anybody", _more_runs(audited)
         )
     if isinstance(audited.pool.setting.generator, Foreign):
         yield NotTested(

@@ -63,9 +63,13 @@ def load(directory: str | Path) -> Result:
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise RunError(
-            f"{path.parent}: there is no {RESULT} here. Name the directory that an audit wrote (--out)."
-        ) from None
+        unfinished = (path.parent / "draws").is_dir()
+        advice = (
+            "Its run is not finished: repeat its command."
+            if unfinished
+            else "Name the directory that an audit wrote (--out)."
+        )
+        raise RunError(f"{path.parent}: there is no {RESULT} here. {advice}") from None
     except (OSError, UnicodeDecodeError) as problem:
         raise RunError(f"{path}: cannot be read ({problem}).") from None
     except json.JSONDecodeError as problem:

@@ -42,7 +42,7 @@ def run(
     ] = None,
     runs: Annotated[int, typer.Option(help="Fits. The first quarter only teaches; later ones are judged.")] = 128,
     time_budget: Annotated[
-        str | None, typer.Option(help="Choose the number of runs by time: 90s, 10m, 1h.", show_default=False)
+        str | None, typer.Option(help="Choose the number of runs by time instead: 90s, 10m, 1h.", show_default=False)
     ] = None,
     synthetic_rows: Annotated[
         int | None, typer.Option(min=1, help="Rows of each release.", show_default="half the table")

@@ -35,7 +35,7 @@ README.txt; private/ must not be given away. Repeated with more --runs, the comm
 """
 ATTACK = """Judge everybody in the real table by the synthetic files that came back.
 
-Every file is checked first, and all that is wrong is named at once: missing, changed, unreadable, copied or swapped files.
+Every file is checked first: what is missing, changed, unreadable or copied is named at once; swapped files once all can be read.
 """
 
 app = typer.Typer(
