@@ -330,10 +330,11 @@ def epsilon() -> Result:
 
 
 def runs() -> dict[str, Result]:
-    """What audits really give, in small: an attack, the demonstration, a description, the audit of a claim."""
+    """What audits really give, in small: an attack, the demonstration, a description, the audits of a claim and of everyone."""
     from unmask.audits.demo import demo
     from unmask.audits.describe import describe
     from unmask.audits.epsilon import audit_epsilon
+    from unmask.audits.everyone import everyone
     from unmask.audits.mechanism import attack
     from unmask.datasets import adult
     from unmask.tables.read import read_table
@@ -345,6 +346,7 @@ def runs() -> dict[str, Result]:
         "demo": demo(),
         "describe": describe(read_table(people)),
         "epsilon-run": audit_epsilon("histogram:epsilon=1", runs=200),
+        "everyone": everyone("cart", people[:400], runs=48, secrets=("income",), confirm=2, confirm_runs=60),
     }
 
 

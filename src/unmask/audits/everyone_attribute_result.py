@@ -16,8 +16,7 @@ from unmask.audits.result import Cell, Exposure, Figure, Finding, Grid, NotTeste
 from unmask.simulation.coin_draw import FEWEST_RUNS
 
 HEADS = (
-    "secret", "right with", "right without", "difference", "low", "high", "people listed", "listed with the coins of other runs",
-    "always the same guess",
+    "secret", "right with", "right without", "difference", "low", "high", "listed", "listed, other coins", "same guess",
 )  # fmt: skip
 THREAT = "Someone who holds one release, knows everything about a person but '{secret}'{drawn}, and wants to know that."
 DRAWN = " (drawn anew for everybody in each run)"

@@ -19,9 +19,9 @@ IN_FULL = 3  # findings of one kind that are spelled out; the others are folded 
 
 # Tables by the first part of their name; all others stand among the details.
 PLACES = {
-    "attacks": "attacks", "criteria": "attacks", "demo": "attacks",
+    "attacks": "attacks", "attributes": "attacks", "criteria": "attacks", "demo": "attacks",
     "forest": "attacks", "membership": "attacks", "reconstruction": "attacks",
-    "groups": "risk", "people": "risk", "risk": "risk",
+    "confirm": "risk", "groups": "risk", "people": "risk", "risk": "risk",
     "epsilon": "epsilon", "claim": "epsilon", "verdict": "epsilon", "support": "epsilon",
     "controls": "sound", "instrument": "sound", "power": "sound", "planted": "sound",
     "tradeoff": "utility", "utility": "utility",
