@@ -94,6 +94,8 @@ def run(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
+    import sys
+
     from unmask.audits import everyone
     from unmask.audits.everyone_plan import GROWING, EveryonePlan
     from unmask.audits.result import Result, describe_input
@@ -119,7 +121,7 @@ def run(
             pool=everyone.draws_in(pool, out),
             workers=workers,
             progress=progress,
-            say=everyone.silent if silent else lambda text: typer.echo(text, err=True),
+            say=everyone.silent if silent else lambda text: print(text, file=sys.stderr),
             seconds=seconds_of(time_budget),
             scores=export_scores,
         )
