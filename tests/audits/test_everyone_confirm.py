@@ -9,7 +9,7 @@ import pytest
 
 from unmask.attacks.everyone.features import FeaturePlan, Features
 from unmask.audits.coin_pool import CoinPool
-from unmask.audits.everyone import generator_of, scorer_of, set_up
+from unmask.audits.everyone import scorer_of, set_up
 from unmask.audits.everyone_audited import Extra
 from unmask.audits.everyone_confirm import confirm, most_exposed, play_people
 from unmask.audits.everyone_confirm import set_up as set_up_confirm
@@ -21,6 +21,7 @@ from unmask.audits.everyone_evidence import judge
 from unmask.audits.everyone_people import judge_people
 from unmask.audits.everyone_plan import EveryonePlan
 from unmask.audits.result import Severity
+from unmask.generators import parse
 from unmask.generators.claim import Neighbours
 from unmask.generators.independent import Independent
 from unmask.generators.random import RandomModel
@@ -44,7 +45,7 @@ def town(rows: int = 120, seed: int = 1, vips: int = VIPS) -> Table:
 
 def drawn(plan: EveryonePlan, real: Table, generator: Any = None, store: Any = None):
     """The first stage: pool, people, rows of the candidates, store."""
-    setting, rows, _ = set_up(plan, generator or generator_of(plan), real)
+    setting, rows, _ = set_up(plan, generator or parse(plan.generator, plan.settings), real)
     store, tasks = store or MemoryStore(), coin_tasks(plan.runs)
     run_tasks(setting, tasks, store, work=draw_coins)
     pool = CoinPool.gather(setting, tasks, store)
@@ -353,7 +354,7 @@ def test_the_people_are_played_at_a_share_of_the_error_each():
 def test_neighbours_are_those_of_the_coins():
     """A claim about replacement is played with paired coins, and so is the exact game: the number of rows is constant."""
     plan = EveryonePlan("privbayes:epsilon=1", runs=8, confirm=1, confirm_runs=20)
-    assert generator_of(plan).claim.neighbours is Neighbours.REPLACE
+    assert parse(plan.generator, plan.settings).claim.neighbours is Neighbours.REPLACE
     real = concatenate([town(31)])
     pool, people, rows, _ = drawn(plan, real)
     (unit,) = most_exposed(plan, pool, people)

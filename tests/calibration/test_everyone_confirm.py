@@ -12,12 +12,13 @@ import pytest
 
 from unmask.audits import everyone_confirm
 from unmask.audits.coin_pool import CoinPool
-from unmask.audits.everyone import generator_of, scorer_of, set_up
+from unmask.audits.everyone import scorer_of, set_up
 from unmask.audits.everyone_confirm import most_exposed, play_people
 from unmask.audits.everyone_confirm_result import Confirmed
 from unmask.audits.everyone_evidence import judge
 from unmask.audits.everyone_people import judge_people
 from unmask.audits.everyone_plan import EveryonePlan
+from unmask.generators import parse
 from unmask.generators.copycat import CopycatModel
 from unmask.simulation.coin_draw import coin_tasks, draw_coins
 from unmask.simulation.executor import run_tasks
@@ -46,7 +47,7 @@ def town(seed: int, rows: int = 80) -> Table:
 
 def games(plan: EveryonePlan, real: Table, generator=None, *, about: tuple[int, ...] | None = None) -> Confirmed:
     """Play for the most exposed, or for these units: then it does not matter whether a short pool would have chosen them."""
-    setting, rows, _ = set_up(plan, generator or generator_of(plan), real)
+    setting, rows, _ = set_up(plan, generator or parse(plan.generator, plan.settings), real)
     store, tasks = MemoryStore(), coin_tasks(plan.runs)
     run_tasks(setting, tasks, store, work=draw_coins)
     pool = CoinPool.gather(setting, tasks, store)

@@ -39,12 +39,8 @@ STATE = "epsilon-state.json"
 BLOCK = 16  # runs that are played before the wealth is looked at, per worker; changes no result
 MOST_ROWS = 5_000  # synthetic rows asked for by default, unless the table is larger
 CONTROL_RUNS = 100
-GROWING = (
-    "runs",
-    "confidence",
-    "stop_early",
-    "controls",
-)  # may change between runs of one directory: no run depends on them
+# What may change between runs of one directory: no run depends on it.
+GROWING = ("runs", "confidence", "stop_early", "controls")
 
 
 @dataclass(frozen=True)

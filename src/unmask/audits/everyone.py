@@ -38,7 +38,6 @@ from unmask.audits.everyone_result import build_result, shared
 from unmask.audits.result import Result
 from unmask.files import write_atomically
 from unmask.generators._generator import Generator, claim_for
-from unmask.registry import settings_from
 from unmask.simulation.coin_draw import CoinSetting, coin_tasks, draw_coins
 from unmask.simulation.executor import Progress, no_progress, run_tasks
 from unmask.simulation.task import stream
@@ -72,16 +71,9 @@ def everyone(
     """
     text = generator if isinstance(generator, str) else repr(generator)
     plan = EveryonePlan(generator=text, **choices)
-    chosen = generator_of(plan) if isinstance(generator, str) else generator
+    chosen = generator_list.parse(plan.generator, plan.settings) if isinstance(generator, str) else generator
     table = read_table(real, schema)
     return run(plan, chosen, table, pool=draws_in(pool, out), workers=workers, progress=progress)
-
-
-def generator_of(plan: EveryonePlan) -> Generator:
-    """The generator that a plan names, with its settings."""
-    if plan.settings:
-        return generator_list.get(plan.generator, **settings_from(list(plan.settings)))
-    return generator_list.parse(plan.generator)
 
 
 def draws_in(pool: str | Path | None, out: str | Path | None) -> Path | None:

@@ -19,7 +19,6 @@ from unmask.audits.result import NotTested, Result
 from unmask.errors import GeneratorError, UnmaskError
 from unmask.generators._generator import Generator
 from unmask.generators.raw import Raw
-from unmask.registry import settings_from
 from unmask.simulation.draw import Setting, static_view
 from unmask.simulation.executor import Progress, no_progress, run_tasks
 from unmask.simulation.pools import Draws, gather, pool_of
@@ -51,16 +50,9 @@ def attack(
     """
     text = generator if isinstance(generator, str) else repr(generator)
     plan = AttackPlan(generator=text, **choices)
-    chosen = generator_of(plan) if isinstance(generator, str) else generator
+    chosen = generator_list.parse(plan.generator, plan.settings) if isinstance(generator, str) else generator
     table = read_table(population, schema)
     return run(plan, chosen, table, out=Path(out) if out else None, workers=workers, progress=progress)
-
-
-def generator_of(plan: AttackPlan) -> Generator:
-    """The generator that a plan names, with its settings."""
-    if plan.settings:
-        return generator_list.get(plan.generator, **settings_from(list(plan.settings)))
-    return generator_list.parse(plan.generator)
 
 
 @dataclass(frozen=True, eq=False)

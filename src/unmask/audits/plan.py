@@ -13,12 +13,8 @@ from unmask.files import write_atomically
 from unmask.threats.game import Game, Placement, SecretValues
 from unmask.threats.knowledge import Box, Data, Goal
 
-GROWING = (
-    "shadows",
-    "tests",
-    "confidence",
-    "tolerance",
-)  # may change between runs of one directory: no draw depends on them
+# What may change between runs of one directory: no draw depends on it.
+GROWING = ("shadows", "tests", "confidence", "tolerance")
 
 
 @dataclass(frozen=True)

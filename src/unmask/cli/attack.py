@@ -101,10 +101,10 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     from unmask.audits import plan as plans
-    from unmask.audits.mechanism import generator_of
     from unmask.audits.mechanism import run as run_attack
     from unmask.audits.result import Result, describe_input
     from unmask.errors import ParameterError
+    from unmask.generators import parse
     from unmask.tables.read import read_table
 
     given: dict[str, Any] = {
@@ -128,7 +128,9 @@ def run(
     expected = Result("attack", chosen.seed, chosen.to_plain(), (describe_input("population", table),))
     check_out(out, expected, growing=plans.GROWING)
     with watch("Drawing releases", quiet=quiet or as_json) as progress:
-        result = run_attack(chosen, generator_of(chosen), table, out=out, workers=workers, progress=progress)
+        result = run_attack(
+            chosen, parse(chosen.generator, chosen.settings), table, out=out, workers=workers, progress=progress
+        )
     deliver(
         result,
         out=out,

@@ -99,6 +99,7 @@ def run(
     from unmask.audits import everyone
     from unmask.audits.everyone_plan import GROWING, EveryonePlan
     from unmask.audits.result import Result, describe_input
+    from unmask.generators import parse
     from unmask.tables.read import read_table
 
     choices: dict[str, Any] = {
@@ -116,7 +117,7 @@ def run(
     with watch("Fitting and attacking", quiet=silent) as progress:
         result = everyone.run(
             plan,
-            everyone.generator_of(plan),
+            parse(plan.generator, plan.settings),
             table,
             pool=everyone.draws_in(pool, out),
             workers=workers,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
@@ -58,10 +59,15 @@ def get(name: str, **parameters: Any) -> Generator:
     return built
 
 
-def parse(text: str) -> Generator:
-    """A generator from text such as `privbayes:epsilon=1,degree=2`; the same strings work everywhere."""
-    name, _, settings = text.partition(":")
-    return get(name, **settings_from(settings.split(","))) if settings and name in _places() else get(text)
+def parse(text: str, settings: Sequence[str] = ()) -> Generator:
+    """A generator from text such as `privbayes:epsilon=1,degree=2`; the same strings work everywhere.
+
+    With `settings`, such as `("epsilon=1",)`, the text is the name alone.
+    """
+    if settings:
+        return get(text, **settings_from(list(settings)))
+    name, _, own = text.partition(":")
+    return get(name, **settings_from(own.split(","))) if own and name in _places() else get(text)
 
 
 def listed() -> tuple[Entry, ...]:

@@ -8,8 +8,8 @@ import numpy as np
 
 from unmask.attacks.everyone.features import Features
 from unmask.errors import GeneratorError
-from unmask.generators._generator import Generator, Model
-from unmask.simulation.draw import check_release
+from unmask.generators._generator import Generator
+from unmask.simulation.draw import check_release, fitted_model
 from unmask.simulation.task import Part, Task, stream
 from unmask.tables.table import Table
 from unmask.threats.coins import CoinGame
@@ -68,8 +68,3 @@ def take_down(
         "synthetic/codes": synthetic.codes,
         "synthetic/numbers": synthetic.numbers,
     }
-
-
-def fitted_model(model: Model) -> FittedModel:
-    """What a white-box attacker sees of a model."""
-    return FittedModel(getattr(model, "log_likelihood", None), tuple(getattr(model, "measurements", ())))

@@ -81,8 +81,13 @@ def _view(setting: Setting, synthetic: Table, model: Model) -> View:
         synthetic=synthetic,
         reference=setting.ground.reference,
         generator=setting.generator,
-        model=FittedModel(getattr(model, "log_likelihood", None), tuple(getattr(model, "measurements", ()))),
+        model=fitted_model(model),
     )
+
+
+def fitted_model(model: Model) -> FittedModel:
+    """What a white-box attacker sees of a model."""
+    return FittedModel(getattr(model, "log_likelihood", None), tuple(getattr(model, "measurements", ())))
 
 
 def static_view(setting: Setting) -> View:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaln, expit, log_expit, logsumexp
+from scipy.special import betainc, betaln, log_expit, logsumexp
 
 from unmask.errors import ParameterError
 from unmask.stats._checks import FloatArray, check_nonnegative
@@ -98,9 +98,3 @@ def largest_visible_listed(guesses: int, *, people: int, rate: float, listed: in
     check_nonnegative("guesses", guesses)
     log_threshold = float(np.log(people / (rate * listed)))
     return float(epsilon_for_listed(guesses, guesses, log_threshold=log_threshold))
-
-
-def accuracy_limit(epsilon: float) -> float:
-    """The largest accuracy about a fair coin under epsilon-DP: e^eps/(1+e^eps)."""
-    check_nonnegative("epsilon", epsilon)
-    return float(expit(epsilon))
