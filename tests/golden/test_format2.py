@@ -1,0 +1,60 @@
+"""Run directories of format 2 can be reported on, and their commands continue them without drawing anything again."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import unmask
+from tests.cli.test_cli import unmask as command
+
+OLD = Path(__file__).parent / "format2"
+COMMANDS = json.loads((OLD / "commands.json").read_text())
+MORE = {"attack": ["--tests", "8"], "everyone": ["--runs", "20"], "epsilon": ["--runs", "30"]}
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Path(shutil.copytree(OLD, tmp_path / "old"))
+
+
+def draws(directory):
+    return {path.name: path.read_bytes() for path in sorted((directory / "draws").glob("*"))}
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_a_report_is_made_of_an_old_run(verb, place):
+    done = command("report", verb, cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "Seed 0" in done.stdout
+    assert "</html>" in (place / verb / "report.html").read_text()
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_the_same_command_continues_an_old_run(verb, place):
+    """Every draw is taken from the old directory, and the result is the old one."""
+    old, kept = unmask.load(place / verb), draws(place / verb)
+    done = command(*COMMANDS[verb], "--out", verb, "--quiet", "--workers", "1", cwd=place)
+    assert done.returncode in (0, 1), done.stderr
+    assert draws(place / verb) == kept
+    new = unmask.load(place / verb)
+    assert replace(new, versions=old.versions, plan=old.plan) == old
+    assert old.plan.items() <= new.plan.items()
+
+
+@pytest.mark.parametrize("verb", MORE)
+def test_an_old_run_grows(verb, place):
+    kept = draws(place / verb)
+    done = command(*COMMANDS[verb], *MORE[verb], "--out", verb, "--quiet", cwd=place)
+    assert done.returncode in (0, 1), done.stderr
+    now = draws(place / verb)
+    assert kept.items() <= now.items()
+    assert len(now) > len(kept)
+
+
+def test_another_plan_is_refused_by_name(place):
+    done = command(*COMMANDS["attack"], "--train-rows", "21", "--out", "attack", cwd=place)
+    assert done.returncode == 2
+    assert "train_rows was 20, now it is 21" in done.stderr
