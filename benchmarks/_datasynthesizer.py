@@ -16,7 +16,7 @@ import time
 import venv
 from pathlib import Path
 
-from unmask.audits.epsilon import audit_epsilon
+from unmask.audits.epsilon.audit import audit_epsilon
 from unmask.generators import get
 from unmask.generators.claim import Claim, Neighbours
 

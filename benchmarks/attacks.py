@@ -16,10 +16,10 @@ from unmask.attacks._attack import FeatureSet
 from unmask.attacks.features import CorrelationFeatures, HistogramFeatures, NaiveFeatures, QueryFeatures
 from unmask.attacks.shadow import Correlation, Groundhog, Histogram, Naive, Queries, Shadow
 from unmask.generators.independent import Independent
-from unmask.simulation.draw import Setting
-from unmask.simulation.executor import run_tasks
+from unmask.simulation.target import Setting
+from unmask.simulation.executors.local import run_tasks
 from unmask.simulation.store import MemoryStore
-from unmask.simulation.task import Part, tasks_for
+from unmask.simulation.task import Whose, tasks_for
 from unmask.tables.table import Table
 from unmask.threats.game import Game, lay_ground
 from unmask.threats.pool import Pool
@@ -74,14 +74,14 @@ def play(population: Table, targets: int) -> tuple[float, float]:
     start = time.process_time()
     run_tasks(setting, tasks, store)
     pools = {}
-    for part in (Part.SHADOW, Part.TEST):
-        drawn = [store.get(task) for task in tasks if task.part is part]
+    for part in (Whose.SHADOW, Whose.TEST):
+        drawn = [store.get(task) for task in tasks if task.whose is part]
         members = np.stack([arrays["members"] for arrays in drawn])
         arrays = {key: np.stack([arrays[f"feature/{key}"] for arrays in drawn]) for key in features}
         pools[part] = Pool(setting.masked, arrays, answers=(members, np.zeros(members.shape)))
     drawn_at = time.process_time()
     for attack in ATTACKS:
-        attack.fit(pools[Part.SHADOW], rng).score(pools[Part.TEST].blind())
+        attack.fit(pools[Whose.SHADOW], rng).score(pools[Whose.TEST].blind())
     return drawn_at - start, time.process_time() - drawn_at
 
 

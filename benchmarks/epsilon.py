@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from benchmarks._timing import line
-from unmask.audits.epsilon import audit_epsilon
+from unmask.audits.epsilon.audit import audit_epsilon
 
 RUNS = 1000
 

@@ -14,11 +14,11 @@ import numpy as np
 from benchmarks._timing import line
 from unmask import datasets
 from unmask.audits import everyone, mechanism
-from unmask.audits.everyone_plan import EveryonePlan
-from unmask.audits.plan import AttackPlan
+from unmask.audits.everyone.plan import EveryonePlan
+from unmask.audits.attack.plan import AttackPlan
 from unmask.generators.cart import Cart
-from unmask.simulation.coin_draw import coin_tasks, members_of
-from unmask.simulation.task import stream
+from unmask.simulation.coin import coin_tasks, members_of
+from unmask.stream import stream
 from unmask.tables.table import Table
 
 RUNS = 128

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unmask import datasets, errors, generators
     from unmask.audits.describe import describe
-    from unmask.audits.epsilon import audit_epsilon
-    from unmask.audits.everyone import everyone
-    from unmask.audits.mechanism import attack
-    from unmask.audits.release import audit
-    from unmask.audits.result import Finding, Result, Severity
-    from unmask.audits.run import load, write
+    from unmask.audits.epsilon.audit import audit_epsilon
+    from unmask.audits.everyone.audit import everyone
+    from unmask.audits.attack.audit import attack
+    from unmask.audits.release.audit import audit
+    from unmask.results.result import Finding, Result
+from unmask.results.policy import Severity
+    from unmask.results.directory import load, write
     from unmask.errors import UnmaskError
     from unmask.generators.claim import Claim, Neighbours
     from unmask.tables.read import read_schema, read_table, write_csv, write_schema
@@ -26,23 +27,23 @@ if TYPE_CHECKING:
 _PLACES = {
     "Claim": "unmask.generators.claim",
     "Column": "unmask.tables.schema",
-    "Finding": "unmask.audits.result",
+    "Finding": "unmask.results.result",
     "Kind": "unmask.tables.schema",
     "Neighbours": "unmask.generators.claim",
-    "Result": "unmask.audits.result",
+    "Result": "unmask.results.result",
     "Schema": "unmask.tables.schema",
-    "Severity": "unmask.audits.result",
+    "Severity": "unmask.results.result",
     "Table": "unmask.tables.table",
     "UnmaskError": "unmask.errors",
-    "attack": "unmask.audits.mechanism",
-    "audit": "unmask.audits.release",
-    "audit_epsilon": "unmask.audits.epsilon",
-    "everyone": "unmask.audits.everyone",
+    "attack": "unmask.audits.attack.audit",
+    "audit": "unmask.audits.release.audit",
+    "audit_epsilon": "unmask.audits.epsilon.audit",
+    "everyone": "unmask.audits.everyone.audit",
     "describe": "unmask.audits.describe",
-    "load": "unmask.audits.run",
+    "load": "unmask.results.directory",
     "read_schema": "unmask.tables.read",
     "read_table": "unmask.tables.read",
-    "write": "unmask.audits.run",
+    "write": "unmask.results.directory",
     "write_csv": "unmask.tables.read",
     "write_schema": "unmask.tables.read",
 }

@@ -10,7 +10,7 @@ import pytest
 
 from unmask.attacks.linear import Linear
 from unmask.errors import ParameterError
-from unmask.simulation.draw import masked_targets, secret_of
+from unmask.simulation.target import masked_targets, secret_of
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
 from unmask.threats.game import Game

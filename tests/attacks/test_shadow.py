@@ -13,8 +13,8 @@ from unmask.errors import ParameterError
 from unmask.generators.copycat import Copycat
 from unmask.generators.independent import Independent
 from unmask.generators.oblivious import Oblivious
-from unmask.simulation.draw import Setting, draw
-from unmask.simulation.task import Part, tasks_for
+from unmask.simulation.target import Setting, draw
+from unmask.simulation.task import Whose, tasks_for
 from unmask.stats.auc import auc
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
@@ -51,8 +51,8 @@ def play(generator, population, targets, attacks, *, shadows=60, tests=60, seed=
     setting = Setting(seed, game, ground, generator, tuple(features.values()))
     tasks = tasks_for(shadows, tests, len(targets), isolate=game.isolate_targets)
     pools = []
-    for part in (Part.SHADOW, Part.TEST):
-        chosen = [task for task in tasks if task.part is part]
+    for part in (Whose.SHADOW, Whose.TEST):
+        chosen = [task for task in tasks if task.whose is part]
         drawn = [draw(setting, task) for task in chosen]
         stacked = {name: np.stack([arrays[name] for arrays in drawn]) for name in drawn[0]}
         about = np.array([task.target for task in chosen]) if game.isolate_targets else None

@@ -11,8 +11,8 @@ from unmask import attacks, generators
 from unmask.attacks.linear import Linear
 from unmask.attacks.synthetic_predictor import FLOOR, MODELS, SyntheticPredictor
 from unmask.errors import ParameterError
-from unmask.simulation.draw import Setting, draw, masked_targets, secret_of
-from unmask.simulation.task import Part, Task
+from unmask.simulation.target import Setting, draw, masked_targets, secret_of
+from unmask.simulation.task import Whose, Task
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
 from unmask.threats.game import Game, SecretValues, lay_ground
@@ -155,7 +155,7 @@ def test_accuracy_is_chance_where_nothing_leaks(model):
     game = Game(goal=Goal.ATTRIBUTE, secret="illness", rows=100, synthetic_rows=100, secret_values=SecretValues.UNIFORM)
     ground = lay_ground(people(400), np.arange(10), game, np.random.default_rng(0))
     setting = Setting(1, game, ground, generators.get("oblivious"), attacks={"it": SyntheticPredictor(model)})
-    drawn = [draw(setting, Task(Part.TEST, index)) for index in range(40)]
+    drawn = [draw(setting, Task(Whose.TEST, index)) for index in range(40)]
     right = sum(int((arrays["score/it"].argmax(axis=1) == arrays["secrets"]).sum()) for arrays in drawn)
     low, high = binom.ppf([0.0005, 0.9995], 400, 1 / 5)
     assert low <= right <= high
@@ -169,7 +169,7 @@ def test_a_copied_target_gives_its_uniform_secret_away(model):
     population = people(400).to_pandas().assign(cost=rng.uniform(0, 1000, 400))
     ground = lay_ground(Table.from_pandas(population, SCHEMA), np.arange(10), game, rng)
     setting = Setting(1, game, ground, generators.get("raw"), attacks={"it": SyntheticPredictor(model)})
-    drawn = [draw(setting, Task(Part.TEST, index)) for index in range(30)]
+    drawn = [draw(setting, Task(Whose.TEST, index)) for index in range(30)]
     members = np.array([arrays["members"] for arrays in drawn])
     right = np.array([arrays["score/it"].argmax(axis=1) == arrays["secrets"] for arrays in drawn])
     assert right[members].mean() > 0.85

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from unmask.audits.mechanism_exposure import exposure_of
-from unmask.audits.release import audit
-from unmask.audits.release_exposure import CONFOUNDED, NO_HOLDOUT, of_attempts, of_names
+from unmask.audits.attack.exposure import exposure_of
+from unmask.audits.release.audit import audit
+from unmask.audits.release.exposure import CONFOUNDED, NO_HOLDOUT, of_attempts, of_names
 from unmask.datasets import planted
 from unmask.metrics.legal import Attempts
 from unmask.stats import Assumption, Estimate, benjamini_hochberg

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from unmask.attacks import names
-from unmask.audits.mechanism import attack
+from unmask.audits.attack.audit import attack
 from unmask.tables.read import read_table
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from unmask.attacks.shadow import Correlation, Groundhog, Histogram, Naive, Queries
-from unmask.simulation.draw import Setting
-from unmask.simulation.executor import run_tasks
+from unmask.simulation.target import Setting
+from unmask.simulation.executors.local import run_tasks
 from unmask.simulation.store import MemoryStore
-from unmask.simulation.task import Part, Task
+from unmask.simulation.task import Whose, Task
 from unmask.stats.auc import auc
 from unmask.tables.read import read_table
 from unmask.tables.table import Table
@@ -91,7 +91,7 @@ def play(population, attacks, split):
     features = {feature.key: feature for attack in attacks for feature in attack.features}
     setting = Setting(split, game, ground, Resampled(), tuple(features.values()))
     shadows, tests = (
-        [Task(part, k) for k in range(count)] for part, count in ((Part.SHADOW, SHADOWS), (Part.TEST, TESTS))
+        [Task(part, k) for k in range(count)] for part, count in ((Whose.SHADOW, SHADOWS), (Whose.TEST, TESTS))
     )
     store = MemoryStore()
     run_tasks(setting, [*shadows, *tests], store)

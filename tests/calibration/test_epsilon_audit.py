@@ -12,9 +12,10 @@ import pytest
 from scipy.stats import binom
 
 from tests import epsilon_catalogue as catalogue
-from unmask.audits.epsilon import audit_epsilon
-from unmask.audits.epsilon_pairs import table_of
-from unmask.audits.result import Result, Severity
+from unmask.audits.epsilon.audit import audit_epsilon
+from unmask.threats.pairs import table_of
+from unmask.results.result import Result
+from unmask.results.policy import Severity
 from unmask.generators.histogram import Histogram
 from unmask.generators.independent import Independent
 from unmask.generators.mst import MST

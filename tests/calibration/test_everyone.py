@@ -16,21 +16,21 @@ from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
 from unmask.attacks.everyone.scorer import RatioScorer
-from unmask.audits.coin_pool import CoinPool
-from unmask.audits.epsilon_pairs import table_of
-from unmask.audits.everyone import judge_everybody, run, set_up
-from unmask.audits.everyone_evidence import Evidence, Judged, judge, of_other_runs
-from unmask.audits.everyone_people import People
-from unmask.audits.everyone_plan import EveryonePlan
-from unmask.audits.everyone_pooled import judge_pooled, pooled_bound
+from unmask.simulation.coin_pool import CoinPool
+from unmask.threats.pairs import table_of
+from unmask.audits.everyone.audit import judge_everybody, run, set_up
+from unmask.audits.everyone.evidence import Evidence, Judged, judge, of_other_runs
+from unmask.audits.everyone.people import People
+from unmask.audits.everyone.plan import EveryonePlan
+from unmask.audits.everyone.pooled import judge_pooled, pooled_bound
 from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.copycat import Copycat
 from unmask.generators.histogram import Histogram
 from unmask.generators.oblivious import Oblivious
-from unmask.simulation.coin_draw import coin_tasks, draw_coins
-from unmask.simulation.executor import run_tasks
+from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.executors.local import run_tasks
 from unmask.simulation.store import MemoryStore
-from unmask.simulation.task import stream
+from unmask.stream import stream
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
 

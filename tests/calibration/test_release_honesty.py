@@ -2,8 +2,8 @@
 
 import pytest
 
-from unmask.audits.release import audit
-from unmask.audits.result import Severity
+from unmask.audits.release.audit import audit
+from unmask.results.policy import Severity
 from unmask.datasets import planted
 
 

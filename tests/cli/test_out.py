@@ -65,7 +65,7 @@ def test_a_directory_that_cannot_be_written_to(tables, idle, verb, monkeypatch):
     def refuse(**_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("unmask.audits.run.tempfile.TemporaryFile", refuse)
+    monkeypatch.setattr("unmask.results.directory.tempfile.TemporaryFile", refuse)
     with pytest.raises(RunError, match=r"nothing can be written here \(Permission denied\)"):
         command(verb, tables, "--out", tables / "run")
 
@@ -73,7 +73,7 @@ def test_a_directory_that_cannot_be_written_to(tables, idle, verb, monkeypatch):
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_result_of_another_plan(tables, idle, verb, tmp_path):
     from tests.audits.test_result import full_result
-    from unmask.audits.run import write
+    from unmask.results.directory import write
 
     write(full_result(audit="another"), tmp_path / "run")
     with pytest.raises(RunError, match=f"audit was 'another', now it is '{'release' if verb == 'audit' else verb}'"):

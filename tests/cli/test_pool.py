@@ -107,7 +107,7 @@ def test_the_verbs_explain_themselves(folder, verb):
 
 
 def test_what_both_verbs_ask_has_the_same_words_and_the_defaults_of_the_plan():
-    from unmask.audits.everyone_plan import EveryonePlan
+    from unmask.audits.everyone.plan import EveryonePlan
     from unmask.cli import everyone, pool
 
     theirs, ours = (get_type_hints(verb, include_extras=True) for verb in (everyone.run, pool.attack))

@@ -7,12 +7,13 @@ import numpy as np
 
 from unmask import generators
 from unmask.audits import mechanism
-from unmask.audits.plan import AttackPlan
-from unmask.simulation.draw import Setting
-from unmask.simulation.executor import run_tasks
-from unmask.simulation.pools import gather
+from unmask.audits.attack.plan import AttackPlan
+from unmask.simulation.target import Setting
+from unmask.simulation.executors.local import run_tasks
+from unmask.simulation.target_pool import gather
 from unmask.simulation.store import MemoryStore
-from unmask.simulation.task import Part, stream, tasks_for
+from unmask.simulation.task import Whose, tasks_for
+from unmask.stream import stream
 from unmask.tables.read import read_schema, read_table
 from unmask.tables.table import Table
 from unmask.threats.game import lay_ground
@@ -69,7 +70,7 @@ def scores(generator: str, population: Table, *, workers: int = 1, **choices) ->
     setting, chosen = mechanism._prepared(setting, chosen)
     store, tasks = MemoryStore(), tasks_for(plan.shadows, plan.tests, len(targets), isolate=False)
     run_tasks(setting, tasks, store, workers=workers)
-    shadow, test = (gather(setting, tasks, store, part) for part in (Part.SHADOW, Part.TEST))
+    shadow, test = (gather(setting, tasks, store, part) for part in (Whose.SHADOW, Whose.TEST))
     scored, refused = mechanism._score(setting, chosen, shadow, test, plan)
     if refused or shadow.failures or test.failures:
         raise RuntimeError(f"not tested: {refused}; failed: {shadow.failures[:1] + test.failures[:1]}")

@@ -5,7 +5,7 @@ import pandas as pd
 
 from tests.papers.census import ATTRIBUTE_ATTACKS, MEMBERSHIP_ATTACKS, SECRET, Scores, neighbours, outlier, scores
 from tests.papers.texas import AUTHORS_TARGETS, per_target
-from unmask.audits.mechanism import attack
+from unmask.audits.attack.audit import attack
 from unmask.stats import Bonferroni, Split, auc, clopper_pearson, epsilon_clopper_pearson
 from unmask.tables.table import Table
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tests.reports import examples
-from unmask.audits.result import Grid, Series
+from unmask.results.grid import Grid, Series
 from unmask.reports.charts.bars import _edges
 from unmask.reports.charts.svg import Axis, tick
 from unmask.reports.html import render

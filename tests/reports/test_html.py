@@ -11,8 +11,10 @@ import pytest
 
 from tests.audits.test_result import full_result
 from tests.reports import examples
-from unmask.audits.result import Exposure, Facts, Grid, NotTested, Result, Series, Severity
-from unmask.audits.run import load
+from unmask.results.result import Exposure, Facts, NotTested, Result
+from unmask.results.grid import Grid, Series
+from unmask.results.policy import Severity
+from unmask.results.directory import load
 from unmask.errors import RunError
 from unmask.reports.html import render, render_comparison, write
 from unmask.reports.record import criteria_of

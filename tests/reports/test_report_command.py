@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.reports import examples
-from unmask.audits.run import write
+from unmask.results.directory import write
 from unmask.cli.main import app
 from unmask.errors import ParameterError, RunError
 from unmask.reports import browser

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from tests.reports import examples
-from unmask.audits.result import Grid
+from unmask.results.grid import Grid
 from unmask.reports.safety import for_sharing, without_small_groups
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.reports import examples
-from unmask.audits.result import Severity
+from unmask.results.policy import Severity
 from unmask.reports.readable import readable
 from unmask.reports.summary import safe, summary
 from unmask.reports.terminal import SHAPES

@@ -15,11 +15,12 @@ import pytest
 from unmask.errors import GeneratorError
 from unmask.generators.independent import Independent
 from unmask.generators.raw import Raw
-from unmask.simulation.draw import Setting, check_release, draw, masked_targets
-from unmask.simulation.executor import run_tasks
-from unmask.simulation.pools import gather, pool_of
+from unmask.simulation.target import Setting, check_release, draw, masked_targets
+from unmask.simulation.executors.local import run_tasks
+from unmask.simulation.target_pool import gather, pool_of
 from unmask.simulation.store import Failed, FileStore, MemoryStore
-from unmask.simulation.task import Part, Task, stream, tasks_for
+from unmask.simulation.task import Whose, Task, tasks_for
+from unmask.stream import stream
 from unmask.threats.game import Game, lay_ground
 from unmask.threats.knowledge import Access, Goal
 
@@ -143,20 +144,20 @@ def test_failed_draws_are_kept_with_their_reason(people, workers):
     failed = [task for task in tasks if isinstance(store.get(task), Failed)]
     assert 2 <= len(failed) <= 18
     assert store.get(failed[0]).message == "RuntimeError: no luck"
-    test = gather(setting(people), tasks, store, Part.TEST)
-    shadow = gather(setting(people), tasks, store, Part.SHADOW)
+    test = gather(setting(people), tasks, store, Whose.TEST)
+    shadow = gather(setting(people), tasks, store, Whose.SHADOW)
     assert len(test) + len(shadow) + len(failed) == 20
     assert len(test.failures) + len(shadow.failures) == len(failed)
 
 
 def test_failures_survive_in_files(people, tmp_path):
-    task = Task(Part.TEST, 0)
+    task = Task(Whose.TEST, 0)
     run_tasks(setting(people, Fails(always=True)), [task], FileStore(tmp_path))
     assert FileStore(tmp_path).get(task) == Failed("RuntimeError: no luck")
 
 
 def test_an_attack_that_reaches_for_more_gets_an_error_and_costs_only_itself(people):
-    arrays = draw(setting(people, attacks={"reaches": Reaches()}), Task(Part.TEST, 0))
+    arrays = draw(setting(people, attacks={"reaches": Reaches()}), Task(Whose.TEST, 0))
     assert "does not give the attacker the fitted model" in str(arrays["problem/reaches"])
     assert "score/reaches" not in arrays
     assert "feature/share" in arrays
@@ -168,7 +169,7 @@ def test_pools_hold_what_was_drawn(people):
     store = MemoryStore()
     alone = replace(setting(people), game=Game(rows=40, synthetic_rows=30, isolate_targets=True))
     run_tasks(alone, tasks, store)
-    draws = gather(alone, tasks, store, Part.SHADOW)
+    draws = gather(alone, tasks, store, Whose.SHADOW)
     assert draws.members.shape == (8, 2)
     pool = pool_of(alone, draws)
     assert pool.about(1).sum() == 4
@@ -210,7 +211,7 @@ def test_secrets_are_masked_for_attacks(people):
 
 
 def test_raw_draws_publish_the_dealt_table(people):
-    arrays = draw(replace(setting(people, Raw()), keep_synthetic=True), Task(Part.RAW, 3))
+    arrays = draw(replace(setting(people, Raw()), keep_synthetic=True), Task(Whose.RAW, 3))
     assert arrays["synthetic/codes"].shape == (40, 6)
 
 
@@ -218,7 +219,7 @@ RUN = """
     import sys, pathlib, numpy as np
     sys.path.insert(0, {root!r})
     from tests.simulation.test_simulation import setting
-    from unmask.simulation.executor import run_tasks
+    from unmask.simulation.executors.local import run_tasks
     from unmask.simulation.store import FileStore
     from unmask.simulation.task import tasks_for
     from unmask.tables.read import read_table
@@ -266,7 +267,7 @@ def test_a_run_killed_half_way_continues_to_the_same_draws(people, tmp_path):
 
 WORKERS = """
     import os, sys, time
-    from unmask.simulation.executor import run_tasks
+    from unmask.simulation.executors.local import run_tasks
     from unmask.simulation.store import MemoryStore
     from unmask.simulation.task import tasks_for
 

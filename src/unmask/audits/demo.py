@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from unmask import generators
-from unmask.audits.release import audit
-from unmask.audits.release_plan import ReleasePlan
-from unmask.audits.result import Cell, Finding, Grid, Result
+from unmask.audits.release.audit import audit
+from unmask.audits.release.plan import ReleasePlan
+from unmask.results.grid import Cell, Grid
+from unmask.results.result import Finding, Result
 from unmask.datasets import adult
-from unmask.simulation.task import stream
+from unmask.stream import stream
 
 PEOPLE = 8000
 LEAKY, CAREFUL = "cart", "privbayes:epsilon=1"

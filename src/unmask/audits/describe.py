@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unmask.audits.result import Cell, Grid, Records, Result, describe_input
+from unmask.results.grid import Cell, Grid
+from unmask.results.result import Records, Result, describe_input
 from unmask.tables.matching import duplicates
 from unmask.tables.schema import Column, Kind
 from unmask.tables.table import Table

@@ -101,8 +101,8 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     from unmask.audits import plan as plans
-    from unmask.audits.mechanism import run as run_attack
-    from unmask.audits.result import Result, describe_input
+    from unmask.audits.attack.audit import run as run_attack
+    from unmask.results.result import Result, describe_input
     from unmask.errors import ParameterError
     from unmask.generators import parse
     from unmask.tables.read import read_table

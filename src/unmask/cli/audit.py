@@ -62,10 +62,10 @@ def run(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    from unmask.audits.release import expected
-    from unmask.audits.release import run as run_audit
-    from unmask.audits.release_plan import ReleasePlan
-    from unmask.audits.release_tables import read_release
+    from unmask.audits.release.audit import expected
+    from unmask.audits.release.audit import run as run_audit
+    from unmask.audits.release.plan import ReleasePlan
+    from unmask.audits.release.tables import read_release
 
     limit = seconds_of(time_budget)
     plan = ReleasePlan(tuple(secret or ()), tuple(key or ()), attempts, confidence, seed=seed)

@@ -19,7 +19,7 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     from unmask.audits.describe import describe
-    from unmask.audits.result import Result, describe_input
+    from unmask.results.result import Result, describe_input
     from unmask.tables.read import read_table
 
     check_out(out)

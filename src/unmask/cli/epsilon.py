@@ -78,8 +78,8 @@ def run(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    from unmask.audits.epsilon import GROWING, audit_epsilon, parse_claim
-    from unmask.audits.junit import junit_xml
+    from unmask.audits.epsilon.audit import GROWING, audit_epsilon, parse_claim
+    from unmask.reports.junit import junit_xml
     from unmask.cli.attack import _generator_text
     from unmask.errors import ParameterError
     from unmask.files import write_atomically

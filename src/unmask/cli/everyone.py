@@ -97,8 +97,8 @@ def run(
     import sys
 
     from unmask.audits import everyone
-    from unmask.audits.everyone_plan import GROWING, EveryonePlan
-    from unmask.audits.result import Result, describe_input
+    from unmask.audits.everyone.plan import GROWING, EveryonePlan
+    from unmask.results.result import Result, describe_input
     from unmask.generators import parse
     from unmask.tables.read import read_table
 

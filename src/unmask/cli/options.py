@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from unmask.audits.result import Result
+    from unmask.results.result import Result
 
 Real = Annotated[
     Path, typer.Argument(metavar="REAL", help="The real table: CSV, TSV (also .gz) or Parquet.", show_default=False)
@@ -57,7 +57,7 @@ def deliver(
     result: Result, *, out: Path | None, as_json: bool, quiet: bool, workers: int, growing: tuple[str, ...] = ()
 ) -> None:
     """Write a result to its directory and show it, as the options say."""
-    from unmask.audits.run import write
+    from unmask.results.directory import write
 
     if out is not None:
         from unmask.reports import html
@@ -77,7 +77,7 @@ def deliver(
 def check_out(out: Path | None, plan: Result | None = None, *, growing: tuple[str, ...] = ()) -> None:
     """Find out before the work begins that --out cannot be used, or holds another run."""
     if out is not None:
-        from unmask.audits.run import check_directory
+        from unmask.results.directory import check_directory
 
         check_directory(out, plan, growing=growing)
 
@@ -94,7 +94,7 @@ def how_it_ran(workers: int) -> dict[str, object]:
 
 def finish(result: Result, fail_on: str) -> None:
     """Set the exit code: 4 if tasks failed, 1 if a finding is at or above the limit."""
-    from unmask.audits.result import Severity
+    from unmask.results.policy import Severity
 
     if result.failed_tasks:
         raise typer.Exit(4)

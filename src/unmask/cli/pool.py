@@ -77,9 +77,9 @@ def export(
 ) -> None:
     import sys
 
-    from unmask.audits.everyone_budget import before_the_start
-    from unmask.audits.everyone_plan import EveryonePlan
-    from unmask.audits.foreign import export_pool
+    from unmask.audits.everyone.budget import before_the_start
+    from unmask.audits.everyone.plan import EveryonePlan
+    from unmask.audits.foreign.audit import export_pool
 
     with watch("Writing training files", quiet=quiet) as progress:
         done = export_pool(
@@ -122,8 +122,8 @@ def attack(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    from unmask.audits.everyone_plan import GROWING
-    from unmask.audits.foreign import FOREIGN_GROWING, attack_pool
+    from unmask.audits.everyone.plan import GROWING
+    from unmask.audits.foreign.audit import FOREIGN_GROWING, attack_pool
 
     check_out(out)
     with watch("Judging synthetic files", quiet=quiet or as_json) as progress:

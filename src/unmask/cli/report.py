@@ -15,7 +15,7 @@ import typer
 from unmask.cli.options import Json
 
 if TYPE_CHECKING:
-    from unmask.audits.result import Result
+    from unmask.results.result import Result
 
 
 def run(
@@ -31,7 +31,7 @@ def run(
     pdf: Annotated[bool, typer.Option("--pdf", help="Also print the page to a PDF; needs Chromium.")] = False,
     as_json: Json = False,
 ) -> None:
-    from unmask.audits.run import load
+    from unmask.results.directory import load
     from unmask.errors import ParameterError
 
     if len(directories) > 1 and as_json:

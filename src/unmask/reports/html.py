@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from unmask.audits.result import Result
-from unmask.audits.run import RUN
+from unmask.results.result import Result
+from unmask.results.directory import RUN
 from unmask.files import write_atomically
 from unmask.reports import words
 from unmask.reports.readable import readable

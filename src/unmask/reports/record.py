@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unmask.audits.judge import Policy
-from unmask.audits.result import Cell, Finding, Grid, Input, Result, Severity
+from unmask.results.policy import Policy
+from unmask.results.grid import Cell, Grid
+from unmask.results.result import Finding, Input, Result
+from unmask.results.policy import Severity
 from unmask.reports import words
 
 RELEASE = "synthetic"  # the role of a published table

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from unmask.audits.result import Cell, Grid, Result
-from unmask.audits.small_groups import SMALLEST_GROUP, hidden_places
+from unmask.results.grid import Cell, Grid
+from unmask.results.result import Result
+from unmask.results.small_groups import SMALLEST_GROUP, hidden_places
 
 GROUPS = "groups"  # grids with this name, or `groups/...`
 COUNTS = ("people", "persons", "units", "records", "rows", "n", "size", "members")  # the column that says how many

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from unmask.audits.result import Result, Severity
+from unmask.results.result import Result
+from unmask.results.policy import Severity
 from unmask.reports import words
 from unmask.reports.readable import readable
 from unmask.reports.record import criteria_of

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from unmask.audits.result import Cell, Grid
+from unmask.results.grid import Cell, Grid
 from unmask.reports import words
 from unmask.reports.charts.fields import mark
 from unmask.reports.charts.svg import tag

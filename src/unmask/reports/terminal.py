@@ -8,7 +8,9 @@ from rich.panel import Panel
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from unmask.audits.result import Cell, Finding, Grid, Records, Result, Severity
+from unmask.results.grid import Cell, Grid
+from unmask.results.result import Finding, Records, Result
+from unmask.results.policy import Severity
 from unmask.reports.readable import readable
 from unmask.reports.safety import for_sharing
 from unmask.reports.words import LABELS, SHAPES, cell_text, exposed, in_words, measure, sentence, verdict

@@ -12,16 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from unmask.files import write_atomically
-from unmask.simulation.task import Task
-
-Arrays = Mapping[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Failed:
-    """A draw whose generator failed: recorded with the reason, counted in the result, never dropped."""
-
-    message: str
+from unmask.simulation.task import Arrays, Failed, Task
 
 
 @dataclass(frozen=True)

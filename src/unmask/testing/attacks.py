@@ -12,7 +12,7 @@ import numpy as np
 from unmask.attacks import Prediction, ReleaseAttack, Secret, ShadowAttack
 from unmask.errors import MissingExtraError, NotAllowedError, ParameterError
 from unmask.generators.independent import Independent
-from unmask.simulation.draw import masked_targets, secret_of
+from unmask.simulation.target import masked_targets, secret_of
 from unmask.tables.table import Table, concatenate
 from unmask.testing._contract import Checked, ContractError, Refusal, global_state, require
 from unmask.testing._tables import ASKED, CASES, STYLES, plain

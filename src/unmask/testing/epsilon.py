@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from unmask.audits.epsilon import audit_epsilon
-from unmask.audits.result import Result, Severity
+from unmask.audits.epsilon.audit import audit_epsilon
+from unmask.results.result import Result
+from unmask.results.policy import Severity
 from unmask.generators.claim import Claim
 
 

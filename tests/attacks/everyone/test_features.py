@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from unmask.attacks.everyone.features import METRICS, NEIGHBOURS, Family, FeaturePlan, Features
-from unmask.simulation.coin_draw import take_down
+from unmask.simulation.coin import take_down
 from unmask.tables.distance import nearest
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from unmask.audits.result import Grid, Series
+from unmask.results.grid import Grid, Series
 from unmask.reports.charts.bars import histogram_chart, risk_chart, scores_chart
 from unmask.reports.charts.fields import heat_chart, tradeoff_chart
 from unmask.reports.charts.intervals import Row, card_chart, forest_chart, rows_of, rows_of_grid

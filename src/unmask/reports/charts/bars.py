@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from unmask.audits.result import Grid, Series
+from unmask.results.grid import Grid, Series
 from unmask.reports.charts.lines import finite, label, legend_of, numbers_of, stairs, style
 from unmask.reports.charts.svg import Axis, Chart, Words, around, chart, frame, path, tag
 from unmask.reports.words import frequency, number

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from unmask.audits.result import Cell, Grid, Series
+from unmask.results.grid import Cell, Grid, Series
 from unmask.reports.charts.lines import finite, legend_of, style
 from unmask.reports.charts.svg import LINES, NARROW, Chart, Words, around, chart, frame, shortened, tag, text
 from unmask.reports.words import number, short

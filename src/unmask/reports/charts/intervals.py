@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unmask.audits.judge import Policy
-from unmask.audits.result import Cell, Finding, Grid
+from unmask.results.policy import Policy
+from unmask.results.grid import Cell, Grid
+from unmask.results.result import Finding
 from unmask.reports.charts.svg import (
     NARROW,
     Axis,

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from unmask.audits.result import Cell, Grid, Series
+from unmask.results.grid import Cell, Grid, Series
 from unmask.reports.charts.svg import LINES, Axis, Chart, Words, around, chart, frame, line, path, text
 from unmask.reports.words import number, plural, sentence, short
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from unmask.audits.result import Grid
+from unmask.results.grid import Grid
 from unmask.reports.readable import readable
 from unmask.reports.words import short
 

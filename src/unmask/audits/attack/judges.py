@@ -1,0 +1,185 @@
+"""What an attack on a generator achieves: from the scores of a game to outcomes, for any choice of targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unmask.attacks._attack import tolerance_for
+from unmask.stats.outcomes import (
+    AttributeOutcome,
+    MembershipOutcome,
+    best_guess,
+    best_threshold,
+    judge_attribute,
+    judge_membership,
+    standardised,
+)
+from unmask.audits.attack.plan import AttackPlan
+from unmask.simulation.target import Setting
+from unmask.simulation.target_pool import Draws
+from unmask.stream import stream
+from unmask.stats import Estimate
+from unmask.threats.knowledge import Goal
+from unmask.threats.targets import Targets
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """A game after it was played."""
+
+    plan: AttackPlan
+    setting: Setting
+    targets: Targets
+    shadow: Draws
+    test: Draws
+    published: Draws  # the same game with the real table published
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Groups of targets in the order in which they were asked for."""
+        return tuple(dict.fromkeys(self.targets.groups))
+
+    def in_group(self, group: str) -> np.ndarray:
+        """Positions of the targets of a group."""
+        return np.array([place for place, name in enumerate(self.targets.groups) if name == group])
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores of one attack on the releases under attack, and on shadows if those set its threshold."""
+
+    name: str
+    test: np.ndarray
+    shadow: np.ndarray | None
+
+
+MATCH = 1.0  # record linkage scores a literal match with at least this
+
+Outcome = MembershipOutcome | AttributeOutcome
+Judge = Callable[[np.ndarray], Outcome | None]  # from a choice of targets to an outcome
+
+
+def judge_of(played: Played, attack: Scored, tests: int) -> Judge:
+    """What this attack achieves on a choice of targets."""
+    if played.plan.goal == Goal.MEMBERSHIP:
+        return _membership_judge(played, attack, tests)
+    right, density = _success(played, attack.test, played.test.secrets, attack.name)
+
+    def attribute(positions: np.ndarray) -> Outcome | None:
+        active = played.test.active[:, positions]
+        members = played.test.members[:, positions][active]
+        values = None if density is None else density[:, positions][active]
+        drawn = _release_of(active)
+        return judge_attribute(
+            right[:, positions][active], members, values, confidence=played.plan.confidence, tests=tests, releases=drawn
+        )
+
+    return attribute
+
+
+def strict_judges(played: Played, scored: list[Scored]) -> dict[str, Judge]:
+    """Judges whose intervals hold for all attacks and targets together."""
+    every = max(1, len(scored) * len(played.targets))
+    plan = replace(played.plan, confidence=1 - (1 - played.plan.confidence) / every)
+    return {attack.name: judge_of(replace(played, plan=plan), attack, 1) for attack in scored}
+
+
+def advantages(judge: Judge, positions: np.ndarray) -> Iterator[Estimate]:
+    """The advantage over each target that can be judged."""
+    for place in positions:
+        if (outcome := judge(np.array([place]))) is not None:
+            yield outcome.advantage
+
+
+def _membership_judge(played: Played, attack: Scored, tests: int) -> Judge:
+    scores, thresholds, active = membership_guesses(played, attack)
+
+    def membership(positions: np.ndarray) -> Outcome | None:
+        chosen = active[:, positions]
+        members = played.test.members[:, positions][chosen]
+        # Scores are shifted so that each target's own threshold is at 0.
+        shifted = (scores - thresholds[None, :])[:, positions][chosen]
+        drawn = _release_of(chosen)
+        return judge_membership(shifted, members, 0.0, confidence=played.plan.confidence, tests=tests, releases=drawn)
+
+    return membership
+
+
+def _release_of(active: np.ndarray) -> np.ndarray:
+    """The release behind each judged score."""
+    return np.nonzero(active)[0]
+
+
+def membership_guesses(played: Played, attack: Scored) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores on a common scale, the threshold of each target, and which releases are judged.
+
+    A shadow attack gives probabilities: it guesses "member" above one half. Other attacks learn a threshold per target on
+    shadow releases or, where the attacker has none, on the first half of the releases, which is then not judged.
+    """
+    test, active = attack.test, played.test.active
+    if attack.shadow is None and _is_probability(attack, played):
+        return test, np.full(test.shape[1], 0.5), active
+    if attack.shadow is not None and len(played.shadow):
+        source, members, known = attack.shadow, played.shadow.members, played.shadow.active
+        judged = active
+    else:
+        early = np.cumsum(active, axis=0) <= active.sum(axis=0) // 2  # of each target's own releases
+        source, members, known = test, played.test.members, active & early
+        judged = active & ~early
+    scores = standardised(test, source, members | ~known)
+    source = standardised(source, source, members | ~known)
+    thresholds = np.array(
+        [best_threshold(source[known[:, t], t], members[known[:, t], t]) for t in range(test.shape[1])]
+    )
+    return scores, thresholds, judged
+
+
+def _is_probability(attack: Scored, played: Played) -> bool:
+    return attack.name not in (played.setting.attacks or {})
+
+
+def _success(played: Played, scores: np.ndarray, truth: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray | None]:
+    """Whether each guess of a secret is right, and for numbers the density given to the truth."""
+    secret = played.setting.secret
+    if secret is not None and secret.levels:
+        return best_guess(scores, stream(played.plan.seed, "ties", name)) == truth, None
+    mean, scale = (scores[..., 0], scores[..., 1]) if scores.ndim == 3 else (scores, np.full(scores.shape, np.nan))
+    error = np.abs(mean - truth)
+    density = np.exp(-0.5 * (error / scale) ** 2) / (scale * np.sqrt(2 * np.pi)) if scores.ndim == 3 else None
+    return error <= tolerance_of(played), density
+
+
+def tolerance_of(played: Played) -> float:
+    """How near a guess of a number must be: as asked for, else a quarter of the reference's interquartile range."""
+    if played.plan.tolerance is not None:
+        return played.plan.tolerance
+    secret = played.setting.secret
+    reference = played.setting.ground.reference
+    place = reference.schema.numeric.index(secret.position) if secret is not None else 0
+    return tolerance_for(reference.numbers[:, place])
+
+
+def raw_judge_of(played: Played) -> Judge:
+    """Record linkage on the published real table: what there is to lose. Its own half of the draws sets no threshold:
+    a match is a match (score of at least 1)."""
+    (scores,) = played.published.scores.values()
+    drawn, confidence = played.published, played.plan.confidence
+
+    def membership(positions: np.ndarray) -> Outcome | None:
+        active = drawn.active[:, positions]
+        members = drawn.members[:, positions][active]
+        return judge_membership(scores[:, positions][active], members, MATCH, confidence=confidence, tests=1)
+
+    if played.plan.goal == Goal.MEMBERSHIP:
+        return membership
+    right, _ = _success(played, scores, drawn.secrets, "raw")
+
+    def attribute(positions: np.ndarray) -> Outcome | None:
+        active = drawn.active[:, positions]
+        members = drawn.members[:, positions][active]
+        return judge_attribute(right[:, positions][active], members, None, confidence=confidence, tests=1)
+
+    return attribute

@@ -1,0 +1,228 @@
+"""From the scores of attacks on a generator to findings, tables and records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from unmask.simulation.draws import failures_in_words
+from unmask.stats.outcomes import FPR_GRID, MembershipOutcome
+from unmask.results.policy import Policy
+from unmask.results.figures import figure, in_100
+from unmask.audits.attack.exposure import exposure_of
+from unmask.audits.attack.judges import (
+    Judge,
+    Outcome,
+    Played,
+    Scored,
+    advantages,
+    judge_of,
+    membership_guesses,
+    raw_judge_of,
+    strict_judges,
+    tolerance_of,
+)
+from unmask.audits.attack.words import Limit, advice_for, claim_in_words, limit_for, threat_in_words
+from unmask.audits.attack.plan import AttackPlan
+from unmask.results.grid import Cell, Grid, Series
+from unmask.results.result import Exposure, Facts, Finding, NotTested, Records, Result, describe_input
+from unmask.results.policy import Severity
+from unmask.results.score_histogram import score_histograms
+from unmask.generators._generator import Generator, claim_for
+from unmask.stream import stream
+from unmask.stats import LOG_GRID, auc, roc_curve, roc_on_grid, smallest_visible_leak
+from unmask.tables.table import Table
+from unmask.threats.knowledge import Goal
+
+
+def build_result(
+    played: Played, scored: list[Scored], not_tested: tuple[NotTested, ...], generator: Generator, population: Table
+) -> Result:
+    """Judge every attack on every group of targets, and on every target."""
+    tests = max(1, len(scored) * len(played.groups))
+    judges = {attack.name: judge_of(played, attack, tests) for attack in scored}
+    strict = strict_judges(played, scored)
+    raw_judge = raw_judge_of(played)
+    claim = claim_for(generator.claim, population.schema)
+    limit = limit_for(claim, played.setting.game)
+    findings, rows = [], []
+    for group, positions in ((group, played.in_group(group)) for group in played.groups):
+        raw = raw_judge(positions)
+        for name, judge in judges.items():
+            if (outcome := judge(positions)) is not None:
+                exposure = exposure_of(list(advantages(strict[name], positions)))
+                findings.append(_finding(played, name, group, outcome, limit, exposure))
+                rows.append((name, group, *_cells(outcome, raw)))
+    failures = played.test.failures + played.shadow.failures
+    plan = played.plan
+    visible, claims = _visible(played, tests), claim_in_words(claim, limit)
+    return Result(
+        audit="attack",
+        seed=plan.seed,
+        plan=plan.to_plain(),
+        inputs=(describe_input("population", population),),
+        findings=tuple(sorted(findings, key=lambda finding: (-finding.severity.rank, -finding.estimate.low))),
+        grids=(*_grids(plan, rows), _controls(played, scored, raw_judge)),
+        series=tuple(_series(played, scored)),
+        notes=(*_notes(played, claims, population, failures), *visible),
+        facts=Facts(visible=visible, claims=claims),
+        not_tested=not_tested,
+        failed_tasks=len(failures),
+        records=_records(played, judges, raw_judge),
+    )
+
+
+def _heads(plan: AttackPlan) -> tuple[str, ...]:
+    """What is told about every attack, most important first; the first MAIN stand in the first table."""
+    gain = ("advantage", "low", "high", "privacy gain", "advantage on raw data")
+    if plan.goal == Goal.MEMBERSHIP:
+        rates = tuple(f"TPR at FPR {fpr:g}" for fpr in FPR_GRID)
+        return (*gain, "AUC", "AUC low", "AUC high", *rates, "accuracy", "TPR", "FPR", "precision at 1 %", "epsilon >=")
+    return (*gain, "right with", "right without", "density gain")
+
+
+MAIN = 8
+
+
+def _cells(outcome: Outcome, raw: Outcome | None) -> tuple[Cell, ...]:
+    found = outcome.advantage
+    lost = raw.advantage.value if raw is not None else float("nan")
+    start = _rounded(found.value, found.low, found.high, lost - found.value, lost)
+    if isinstance(outcome, MembershipOutcome):
+        rates = tuple(point.tpr.value for point in outcome.tpr_at)
+        auc = (outcome.auc.value, outcome.auc.low, outcome.auc.high)
+        precise = outcome.precision.value if outcome.precision else float("nan")
+        more = (outcome.accuracy.value, outcome.tpr.value, outcome.fpr.value, precise)
+        return (*start, *_rounded(*auc, *rates, *more, outcome.epsilon.value))
+    return (*start, *_rounded(outcome.with_person.value, outcome.without_person.value, outcome.likelihood_gain))
+
+
+def _grids(plan: AttackPlan, rows: list[tuple[Cell, ...]]) -> tuple[Grid, ...]:
+    heads = _heads(plan)
+    main = Grid("attacks", "Attacks", ("attack", "targets", *heads[:MAIN]), tuple(row[: 2 + MAIN] for row in rows))
+    if len(heads) <= MAIN:
+        return (main,)
+    rest = tuple((*row[:2], *row[2 + MAIN :]) for row in rows)
+    return main, Grid("attacks in detail", "Attacks in detail", ("attack", "targets", *heads[MAIN:]), rest, detail=True)
+
+
+def _rounded(*values: float) -> tuple[float, ...]:
+    return tuple(round(float(value), 4) for value in values)
+
+
+def _finding(
+    played: Played, name: str, group: str, outcome: Outcome, limit: Limit | None, exposure: Exposure | None
+) -> Finding:
+    lower = max(0.0, outcome.adjusted_low)
+    if isinstance(outcome, MembershipOutcome):
+        severity = Policy().severity(lower, tpr_at_1_percent=outcome.certain_tpr)
+        title = (
+            f"{name}, {group} targets: their presence is recognised in {in_100(outcome.tpr.value)} releases, "
+            f"at {in_100(outcome.fpr.value)} false alarms"
+        )
+        estimate, control = outcome.advantage, outcome.fpr
+    else:
+        severity = Policy().severity(lower)
+        title = (
+            f"{name}, {group} targets: their secret is guessed right in {in_100(outcome.with_person.value)} releases made "
+            f"with them, {in_100(outcome.without_person.value)} made without"
+        )
+        estimate, control = outcome.advantage, outcome.without_person
+    if limit is not None and lower > limit.advantage:
+        severity = Severity.HIGH
+        title = f"{title}; the claimed differential privacy allows an advantage of at most {limit.advantage:.3f}"
+    return Finding(
+        name=f"{name}/{group}",
+        title=title,
+        threat=threat_in_words(played.setting.game),
+        criterion=str(played.plan.goal),
+        severity=severity,
+        estimate=figure(estimate),
+        baseline=None,
+        control=figure(control),
+        advice=advice_for(severity),
+        exposure=exposure,
+    )
+
+
+def _series(played: Played, scored: list[Scored]) -> Iterator[Series]:
+    """ROC curves on a logarithmic grid and histograms of scores, pooled over all targets."""
+    if played.plan.goal != Goal.MEMBERSHIP:
+        return
+    for attack in scored:
+        scores, _, active = membership_guesses(played, attack)
+        members = played.test.members[active]
+        if members.all() or not members.any():
+            continue
+        curve = roc_curve(scores[active][members], scores[active][~members])
+        rates = roc_on_grid(curve)
+        yield Series(
+            f"roc/{attack.name}", f"ROC of {attack.name}", "false positive rate", "true positive rate",
+            tuple(float(fpr) for fpr in LOG_GRID), tuple(round(float(rate), 6) for rate in rates),
+        )  # fmt: skip
+        sides = {"target in the data": scores[active][members], "target not in": scores[active][~members]}
+        yield from score_histograms(attack.name, sides, "releases")
+
+
+def _controls(played: Played, scored: list[Scored], raw_judge: Judge) -> Grid:
+    """An attack that must win, and one that must not."""
+    rows: list[tuple[Cell, ...]] = []
+    if (raw := raw_judge(np.arange(len(played.targets)))) is not None:
+        found = raw.advantage
+        figures = _rounded(found.value, found.low, found.high)
+        rows.append(("real table published, record linkage: advantage", *figures, "near 1, unless targets have twins"))
+    if played.plan.goal == Goal.MEMBERSHIP and scored:
+        scores, _, active = membership_guesses(played, scored[0])
+        members = stream(played.plan.seed, "permuted").permutation(played.test.members[active])
+        if members.any() and not members.all():
+            area = auc(scores[active][members], scores[active][~members], confidence=played.plan.confidence)
+            figures = _rounded(area.value, area.low, area.high)
+            rows.append(
+                (f"permuted membership, {scored[0].name}: AUC", *figures, "should cover 0.5, in 19 of 20 audits")
+            )
+    return Grid("controls", "Controls", ("control", "value", "low", "high", "meaning"), tuple(rows))
+
+
+def _records(played: Played, judges: dict[str, Judge], raw_judge: Judge) -> Records:
+    """Every attack on every single target, by row number of the population."""
+    rows = []
+    for place, row in enumerate(played.targets.rows):
+        raw = raw_judge(np.array([place]))
+        for name, judge in judges.items():
+            if (outcome := judge(np.array([place]))) is not None:
+                rows.append((int(row), played.targets.groups[place], name, *_cells(outcome, raw)))
+    return Records(("row", "group", "attack", *_heads(played.plan)), tuple(rows))
+
+
+def _notes(played: Played, claims: tuple[str, ...], population: Table, failures: tuple[str, ...]) -> tuple[str, ...]:
+    game = played.setting.game
+    notes = [
+        *population.notes,
+        f"This is the {game.name} game: "
+        + ("this data set is fixed." if game.name == "seeded" else "the result is an average over real tables."),
+        f"{len(played.test):,} releases were judged; the attacker had {len(played.shadow):,} of their own.",
+        *claims,
+    ]
+    if played.plan.goal == Goal.ATTRIBUTE and played.setting.secret is not None and not played.setting.secret.levels:
+        notes.append(f"A guess counts as right within {tolerance_of(played):g}.")
+    if failures:
+        notes.append(failures_in_words(failures, "draws"))
+    return tuple(notes)
+
+
+def _visible(played: Played, tests: int) -> tuple[str, ...]:
+    """The smallest leak that the smallest group of targets would have shown."""
+    adjusted = 1 - (1 - played.plan.confidence) / tests
+    leaks = []
+    for group in played.groups:
+        positions = played.in_group(group)
+        members = played.test.members[:, positions][played.test.active[:, positions]]
+        if members.any() and not members.all():
+            leaks.append(smallest_visible_leak(int(members.sum()), int((~members).sum()), confidence=adjusted))
+    if not leaks or not np.isfinite(max(leaks)):
+        return ("With so few releases not even a leak of everything would have been seen: use more --tests.",)
+    return (
+        f"An attack without false alarms that recognises {in_100(max(leaks))} releases with a target would have been seen "
+        "in 8 of 10 runs of this size; an attack with false alarms must do better than that.",
+    )

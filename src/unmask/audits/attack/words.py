@@ -1,0 +1,86 @@
+"""What a game means in plain words, and what a claim allows in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unmask.results.policy import Severity
+from unmask.generators.claim import Claim, Neighbours
+from unmask.stats import largest_advantage, largest_auc, replacement_claim
+from unmask.threats.game import Game, Placement, SecretValues
+from unmask.threats.knowledge import Box, Data, Goal
+
+_DATA = {
+    Data.AUXILIARY: "knows other people of the same population",
+    Data.EXACT: "knows everyone in the real table but the targets",
+    Data.NONE: "knows nobody and makes stand-ins from the release",
+}
+_BOX = {
+    Box.NO: "does not know the generator",
+    Box.BLACK: "can run the generator on tables of their own",
+    Box.UNCERTAIN: "can run the generator but is unsure of its parameters",
+    Box.WHITE: "can run the generator and sees the fitted model",
+}
+
+
+def threat_in_words(game: Game) -> str:
+    """Who attacks, what they know, and what they want, in one sentence."""
+    if game.goal is Goal.MEMBERSHIP:
+        want = "wants to know whether a person was in the real table"
+    else:
+        drawn = " (drawn anew for each release)" if game.secret_values is SecretValues.UNIFORM else ""
+        want = f"knows everything about a person but '{game.secret}'{drawn} and wants to know that"
+    return f"Someone who holds the release, {_DATA[game.data]}, {_BOX[game.box]}, {want}."
+
+
+def advice_for(severity: Severity) -> str:
+    """What to do about a finding."""
+    return {
+        Severity.HIGH: "Do not publish such releases as anonymous: use a differentially private generator, a smaller budget, "
+        "or coarser columns.",
+        Severity.MEDIUM: "Publish only after weighing this against the sensitivity of the data, or lower the budget.",
+        Severity.LOW: "A small leak was shown. Run more tests to see how large it is.",
+        Severity.NONE: "This attack showed no leak. Others may: more shadows and tests sharpen it.",
+    }[severity]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a claim allows any attack."""
+
+    advantage: float
+    auc: float
+
+
+def limit_for(claim: Claim | None, game: Game) -> Limit | None:
+    """The most that a claim allows in this game; None if there is none, it is void, or it is about other neighbours.
+
+    The replacing game compares tables of one size, the appending one tables that differ by one row. An add/remove claim
+    covers a replacement as two steps; a replace-one claim says nothing about a row that comes on top.
+    """
+    if claim is None or claim.void or game.goal is not Goal.MEMBERSHIP:
+        return None
+    epsilon, delta = claim.epsilon, claim.delta
+    if game.placement is Placement.REPLACE:
+        if claim.neighbours is Neighbours.ADD_REMOVE:
+            epsilon, delta = replacement_claim(epsilon, delta)
+    elif claim.neighbours is Neighbours.REPLACE:
+        return None
+    delta = min(delta, 1 - 1e-12)
+    return Limit(min(1.0, largest_advantage(epsilon, delta)), min(1.0, largest_auc(epsilon, delta)))
+
+
+def claim_in_words(claim: Claim | None, limit: Limit | None) -> tuple[str, ...]:
+    """What the generator claims, and what that means in this game."""
+    if claim is None:
+        return ()
+    said = f"The generator claims: {claim}."
+    if limit is not None:
+        return (
+            said,
+            f"Under this claim no attack in this game can have an advantage above {limit.advantage:.4f} "
+            f"or an AUC above {limit.auc:.4f}.",
+        )
+    if claim.void:
+        return (said,)
+    return said, "The claim is about other neighbours than this game plays with, so no limit follows from it."

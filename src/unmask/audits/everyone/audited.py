@@ -1,0 +1,95 @@
+"""Everything that the audit of everyone found out, before it is put into words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from unmask.attacks.everyone.white_box import LIKELIHOOD, MEASURED
+from unmask.simulation.coin_pool import CoinPool
+from unmask.audits.everyone.evidence import Evidence, Judged
+from unmask.audits.everyone.people import People
+from unmask.audits.everyone.plan import EveryonePlan
+from unmask.audits.everyone.power import Power
+from unmask.results.grid import Cell, Grid, Series
+from unmask.results.result import Finding, NotTested
+from unmask.generators.claim import Claim
+from unmask.stats import Bound
+from unmask.tables.table import Table
+from unmask.threats.coins import Coins
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What later stages add: attributes, the exact game."""
+
+    findings: tuple[Finding, ...] = ()
+    grids: tuple[Grid, ...] = ()
+    series: tuple[Series, ...] = ()
+    notes: tuple[str, ...] = ()
+    not_tested: tuple[NotTested, ...] = ()
+    columns: tuple[tuple[str, tuple[Cell, ...]], ...] = ()  # more columns of records.csv, one cell per unit
+    failed_tasks: int = 0
+
+    def __add__(self, other: Extra) -> Extra:
+        return Extra(
+            self.findings + other.findings,
+            self.grids + other.grids,
+            self.series + other.series,
+            self.notes + other.notes,
+            self.not_tested + other.not_tested,
+            self.columns + other.columns,
+            self.failed_tasks + other.failed_tasks,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """The pool, who was judged how, and what else was asked."""
+
+    plan: EveryonePlan
+    real: Table  # the whole table, before any subsample
+    rows: np.ndarray  # row of the real table of each candidate row
+    coins: Coins
+    claim: Claim | None
+    pool: CoinPool
+    judged: Judged
+    people: People
+    control: People  # the same with the coins of other runs
+    bound: Bound  # on all units
+    held: Bound | NotTested | None  # on the units that the claim is about, or why there is none; None without a claim
+    power: Power
+    extra: Extra
+
+    @property
+    def coined(self) -> np.ndarray:
+        """Units with a coin."""
+        return self.pool.setting.game.coined
+
+    @property
+    def late(self) -> Evidence:
+        """The runs that figures are about, units with a coin."""
+        return self.judged.late.of(self.coined)
+
+    @cached_property
+    def raw_distance(self) -> np.ndarray | None:
+        """Minus the Hamming distance to the nearest synthetic row in the same runs: what others report."""
+        distance = self._values("hamming:1")
+        return None if distance is None else -distance[:, self.coined]
+
+    @cached_property
+    def sees_model(self) -> bool:
+        """Whether the model showed anything to an attacker who may look at it."""
+        shown = [self._values(name) for name in (LIKELIHOOD, MEASURED)]
+        return any(values is not None and values.any() for values in shown)
+
+    def _values(self, name: str) -> np.ndarray | None:
+        """One feature of everybody in the late runs; None if it was not computed."""
+        features = self.pool.setting.features
+        if name not in features.names:
+            return None
+        place = features.names.index(name) - len(features.subsets)
+        runs = range(len(self.pool) - len(self.judged.late.members), len(self.pool))
+        return np.stack([self.pool.load(run)[1][:, place] for run in runs]).astype(np.float64)

@@ -1,0 +1,1 @@
+"""The exact game at full size for the most exposed people."""

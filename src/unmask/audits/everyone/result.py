@@ -1,0 +1,213 @@
+"""From judged people to findings and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unmask.simulation.draws import failures_in_words
+from unmask.audits.everyone.audited import Audited
+from unmask.audits.everyone.claim import claim_finding
+from unmask.audits.everyone.marks import group_columns, groups_grid, marks_grid, marks_of
+from unmask.audits.everyone.pooled import Pooled, judge_pooled
+from unmask.audits.everyone.power import power_in_words
+from unmask.audits.everyone.tables import attacks_grid, controls_grid, people_grid, records_of, series_of
+from unmask.results.policy import Policy
+from unmask.results.figures import figure, in_100, listed_above
+from unmask.audits.attack.words import advice_for
+from unmask.results.result import Exposure, Facts, Finding, NotTested, Result, describe_input
+from unmask.results.figures import Figure
+from unmask.results.policy import Severity
+from unmask.generators.foreign import Foreign
+from unmask.stats import Bound, largest_visible_of_bets
+from unmask.threats.coins import Coins
+
+NAME = "everyone"
+HEADLINES = 2  # membership and the list share one level
+THREAT = (
+    "An attacker who has all records but knows of nobody whether they were in the training data, can fit the same "
+    "generator many times, {model}, and asks for each person: were they in?"
+)
+
+
+def shared(confidence: float) -> float:
+    """The confidence of each headline, so that all of them hold together."""
+    return 1 - (1 - confidence) / HEADLINES
+
+
+def build_result(audited: Audited) -> Result:
+    """The result of the audit of everyone."""
+    plan, people, extra = audited.plan, audited.people, audited.extra
+    pooled = judge_pooled(audited.late, confidence=plan.confidence)
+    findings = [_membership(audited, pooled), _list(audited), *_claim(audited), *extra.findings]
+    features = audited.pool.setting.features
+    marks = marks_of(features)
+    visible = power_in_words(audited.power, len(audited.pool), more=_more_runs(audited))
+    at_risk = _at_risk(audited)
+    groups = groups_grid(features, people, group_columns(audited.real.schema, plan.groups))
+    grids = (
+        attacks_grid(audited, pooled),
+        controls_grid(audited),
+        people_grid(audited),
+        marks_grid(marks, people),
+        groups,
+    )
+    claims = () if audited.claim is None else (f"The generator claims: {audited.claim}.",)
+    return Result(
+        audit=NAME,
+        seed=plan.seed,
+        plan=plan.to_plain(),
+        inputs=(describe_input("real", audited.real),),
+        findings=tuple(sorted(findings, key=_clearest_first)),
+        grids=(*(grid for grid in grids if grid is not None), *extra.grids),
+        series=(*series_of(audited), *extra.series),
+        notes=(*_notes(audited), at_risk, visible, *claims, *extra.notes),
+        facts=Facts(visible=(visible,), at_risk=(at_risk,), claims=claims),
+        not_tested=(*_not_tested(audited), *extra.not_tested),
+        failed_tasks=len(audited.pool.failures) + extra.failed_tasks,
+        records=records_of(audited, marks),
+    )
+
+
+def _clearest_first(finding: Finding) -> tuple[int, bool, float]:
+    """Worst first; a refuted claim before anything else that is as bad."""
+    return -finding.severity.rank, finding.criterion != "dp claim", -finding.estimate.low
+
+
+def _threat(audited: Audited) -> str:
+    sees = "sees the fitted model" if audited.sees_model else "sees one synthetic table of each fit"
+    return THREAT.format(model=sees)
+
+
+def _membership(audited: Audited, pooled: Pooled) -> Finding:
+    certain = judge_pooled(audited.late, confidence=shared(audited.plan.confidence))
+    severity = Policy().severity(max(0.0, certain.advantage.low), tpr_at_1_percent=certain.tpr_at[0].low)
+    return Finding(
+        name=NAME,
+        title=(
+            f"Of people who are in the data {in_100(pooled.tpr.value)} are recognised, at {in_100(pooled.fpr.value)} false "
+            f"alarms; at 1 false alarm in 100 it is {in_100(pooled.tpr_at[0].value)}"
+        ),
+        threat=_threat(audited),
+        criterion="membership",
+        severity=severity,
+        estimate=figure(pooled.advantage),
+        baseline=None,
+        control=figure(pooled.fpr),
+        advice=advice_for(severity),
+    )
+
+
+def _list(audited: Audited) -> Finding:
+    """The advantage about the worst person holds for all people at once, so it may speak for the list."""
+    people, plan = audited.people, audited.plan
+    count, listed = int(audited.coined.sum()), int(people.listed.sum())
+    gain = float(people.advantage.max(initial=0.0))
+    severity = Policy().severity(gain)
+    if listed and severity is Severity.NONE:
+        severity = Severity.LOW
+    runs, title = len(audited.judged.all.members), f"Nobody of {count:,} people could be listed as given away"
+    if listed:
+        how_much = (
+            f"about the most exposed, at least {in_100((1 + gain) / 2)} guesses are right"
+            if gain
+            else f"how much about one of them, {runs} judged runs are too few to say"
+        )
+        title = (
+            f"The releases give away {listed:,} of {count:,} people (at most {in_100(plan.rate)} names are expected to be "
+            f"wrong); {how_much}"
+        )
+    confidence = shared(plan.confidence)
+    worst = Figure(gain, gain, 1.0, confidence, "right guesses, all people at once", runs)
+    half = (1 - gain) / 2  # guesses that are right with (1 + gain)/2 are false alarms with the rest
+    return Finding(
+        name=f"{NAME}/people",
+        title=title,
+        threat=_threat(audited),
+        criterion="membership",
+        severity=severity,
+        estimate=worst,
+        baseline=None,
+        control=Figure(half, 0.0, half, confidence, "the same guesses about the same person left out", runs),
+        advice=advice_for(severity),
+        exposure=Exposure(count, listed, worst, listed_above(listed, count, plan.rate)),
+    )
+
+
+def _claim(audited: Audited) -> Iterator[Finding]:
+    if audited.claim is not None and isinstance(audited.held, Bound):
+        yield claim_finding(audited.claim, audited.held, threat=_threat(audited))
+
+
+def _more_runs(audited: Audited) -> str:
+    if isinstance(audited.pool.setting.generator, Foreign):
+        return "Export more training files: unmask pool export with more --runs."
+    return "Use more --runs."
+
+
+def _at_risk(audited: Audited) -> str:
+    listed, count = int(audited.people.listed.sum()), int(audited.coined.sum())
+    if not listed:
+        return f"Nobody of {count:,} people is on the list of those at risk."
+    return (
+        f"{listed:,} of {count:,} people are at risk: their presence shows in the releases. records.csv lists them by row; "
+        f"at most {in_100(audited.plan.rate)} are expected to be wrong (e-BH)."
+    )
+
+
+def _notes(audited: Audited) -> Iterator[str]:
+    plan, pool = audited.plan, audited.pool
+    setting, people = pool.setting, pool.setting.features.units.count
+    judged, late = len(audited.judged.all.members), len(audited.judged.late.members)
+    yield from audited.real.notes
+    yield (
+        f"{len(pool):,} runs of the coin game: in each, every {'pair of people' if audited.coins is Coins.PAIRED else 'person'} "
+        f"has a fair coin, the generator is fitted to about {people / 2:,.0f} of {people:,} people and publishes "
+        f"{setting.synthetic_rows:,} rows. The first {len(pool) - judged} runs only teach; the list is judged on the other "
+        f"{judged}, rates and the bound of everybody on the last {late}."
+    )
+    settled = "" if plan.confirm else "; only the exact game at full size settles it for single people"
+    yield f"Each run learns from half of the people. That overstates what a fit to all of them gives away{settled}."
+    if audited.coins is Coins.PAIRED:
+        yield "With paired coins a name on the list says that one of a pair shows: the person, or the one who stands in."
+    if setting.generator.row_level:
+        yield "This generator publishes changed real rows: their number varies with the coins, and counts as a leak here."
+    if plan.subsample is not None and len(setting.candidates) < len(audited.real):
+        yield (
+            f"Only {people:,} people, drawn at random, took part (--subsample). A generator that learns from fewer people "
+            "gives more away about each of them: the figures are for tables of this size, and nothing is said about the others."
+        )
+    yield (
+        "With the coins of other runs, which say nothing about these releases, the same analysis lists "
+        f"{int(audited.control.listed.sum())} people."
+    )
+    kind = "one of a pair replaced by the other" if audited.coins is Coins.PAIRED else "one person added or removed"
+    yield f"All judged coins together ({kind}): {audited.bound}."
+    if listed := int(audited.people.listed.sum()):
+        most = largest_visible_of_bets(judged, people=int(audited.coined.sum()), rate=plan.rate, listed=listed)
+        yield f"Bounds on the epsilon of single people are for pure differential privacy; the largest visible is {most:.2f}."
+    if pool.failures:
+        yield failures_in_words(pool.failures)
+
+
+def _not_tested(audited: Audited) -> Iterator[NotTested]:
+    if isinstance(audited.held, NotTested):
+        yield audited.held
+    if audited.plan.access == "white-box" and not audited.sees_model:
+        yield NotTested(
+            "white-box evidence",
+            "the model offers neither likelihoods nor measurements",
+            "give it log_likelihood(table)",
+        )
+    if audited.power.visible is None and not audited.people.listed.any():
+        yield NotTested(
+            "the list of people", f"{len(audited.pool)} runs are too few to list anybody", _more_runs(audited)
+        )
+    if isinstance(audited.pool.setting.generator, Foreign):
+        yield NotTested(
+            "the exact game at full size", "it fits the generator hundreds of times more",
+            "run the generator here: --generator 'command: ...'",
+        )  # fmt: skip
+    elif not audited.plan.confirm:
+        yield NotTested("the exact game at full size", "it was not asked for", "use --confirm 5")
+    if not audited.plan.secrets:
+        yield NotTested("attributes", "no secret was named", "use --secret COLUMN")

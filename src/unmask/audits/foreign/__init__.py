@@ -1,0 +1,1 @@
+"""The audit of everyone for a generator that its owner runs."""

@@ -1,0 +1,1 @@
+"""The audit of a release: a real table, one or more synthetic ones, perhaps a holdout, and no generator."""

@@ -1,0 +1,96 @@
+"""Unique real people who stand verbatim in the release."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unmask.results.policy import Policy
+from unmask.results.figures import figure
+from unmask.audits.release.exposure import of_attempts
+from unmask.audits.release.plan import (
+    KNOWS_RELEASE,
+    REDO,
+    ReleasePlan,
+    Section,
+    adjusted,
+    words,
+)
+from unmask.audits.release.tables import Release
+from unmask.results.result import Exposure, Finding
+from unmask.results.policy import Severity
+from unmask.metrics.copies import Copies, copies
+from unmask.metrics.legal import Attempts
+from unmask.stats import (
+    Estimate,
+    clopper_pearson,
+)
+from unmask.threats.targets import independent_log_likelihood
+
+
+def copies_section(release: Release, plan: ReleasePlan, workers: int) -> Section:
+    """Unique real people who stand verbatim in the release."""
+    found = copies(release.real, release.synthetic, holdout=release.holdout, confidence=plan.confidence)
+    strict = copies(release.real, release.synthetic, holdout=release.holdout, confidence=adjusted(release, plan))
+    findings = []
+    if found.unique is not None:
+        excess = found.excess or found.unique
+        low = (strict.excess or strict.unique or excess).low
+        severity = Severity.HIGH if low > 0 else Severity.NONE
+        if found.excess is None:  # without a holdout: only records that nobody draws by chance
+            severity = _unrepeatable(release, found.published, adjusted(release, plan))
+        findings.append(
+            Finding(
+                "copies",
+                f"{words(found.unique.value)} unique real people stand verbatim in the release "
+                f"({int(found.published.sum()):,} of {found.unique.n:,})",
+                f"{KNOWS_RELEASE} looks for it.",
+                "singling out",
+                severity,
+                figure(excess),
+                None,
+                figure(_plus(found.unique, found.excess)) if found.excess else None,
+                f"{REDO} Deleting the copies alone leaves holes, which tell as much."
+                if severity.rank
+                else "No more often than chance or people who are not in the data explain.",
+                _exposure(found, plan.confidence),
+            )
+        )
+    return Section(
+        tuple(findings), notes=found.notes, columns=(("verbatim in the release", found.published.astype(np.int64)),)
+    )
+
+
+def _exposure(found: Copies, confidence: float) -> Exposure:
+    """Unique people are attacked, those who stand in the release are hit."""
+    if found.unique is None:
+        return Exposure(0, 0)
+    attack = _first(int(found.published.sum()), found.unique.n)
+    if found.excess is None:
+        return of_attempts(attack, None, confidence)
+    others = found.excess.n - found.unique.n
+    return of_attempts(attack, _first(round(others * (found.unique.value - found.excess.value)), others), confidence)
+
+
+def _first(hits: int, size: int) -> Attempts:
+    return Attempts(np.arange(size) < hits)
+
+
+def _unrepeatable(release: Release, published: np.ndarray, confidence: float) -> Severity:
+    """Severity from the share published of records so odd that chance would hardly ever draw one of them.
+
+    Chance: independent columns with the frequencies of the real table, as many draws as the release has rows.
+    """
+    expected = len(release.synthetic) * np.exp(independent_log_likelihood(release.real))
+    odd = expected < 1e-3
+    if not odd.any():
+        return Severity.NONE
+    low = clopper_pearson(int(published[odd].sum()), int(odd.sum()), confidence=confidence).low
+    return Policy().severity(low) if low >= Policy().medium else Severity.NONE
+
+
+def _plus(unique: Estimate, excess: Estimate) -> Estimate:
+    """The control behind an excess, as an estimate without an interval of its own."""
+    value = unique.value - excess.value
+    return Estimate(
+        value, (value, value), excess.confidence, "share of unique holdout rows", excess.assumption, excess.n
+    )

@@ -1,0 +1,136 @@
+"""Membership without a generator: does the release know the people of the real table better than the holdout?
+
+The holdout is split in two: one half is the attacker's reference, the other half plays people who were never shown to the
+generator. An attack that scores the real people higher than those has learnt who was in the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from unmask.attacks._attack import ReleaseAttack
+from unmask.attacks.closest_record import ClosestRecord
+from unmask.attacks.density_ratio import DensityRatio
+from unmask.attacks.gen_lra import GenLra
+from unmask.attacks.local_neighbourhood import LocalNeighbourhood
+from unmask.attacks.classifier import separate
+from unmask.stats.outcomes import MembershipOutcome, best_threshold, judge_membership
+from unmask.stream import stream
+from unmask.tables.table import Table, concatenate
+from unmask.tables.units import units
+from unmask.threats.knowledge import Access
+from unmask.threats.view import View
+
+HELD = frozenset({Access.SYNTHETIC, Access.REFERENCE})
+
+# Attacks with the number of people on each side that they can score in reasonable time.
+ATTACKS: dict[str, tuple[ReleaseAttack, int]] = {
+    "closest-record": (ClosestRecord(), 1_000_000),
+    "closest-record:metric=hamming": (ClosestRecord(metric="hamming"), 1_000_000),
+    "local-neighbourhood": (LocalNeighbourhood(), 5_000),
+    "density-ratio:kind=bayesnet": (DensityRatio(kind="bayesnet"), 20_000),
+    "gen-lra": (GenLra(), 1_000),
+}
+LEADING = "closest-record"  # names people: fixed beforehand, never the attack that happened to do best
+CLASSIFIER = "classifier"
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Who is scored: people of the real table, people whom the generator never saw, and the attacker's reference."""
+
+    members: Table
+    member_rows: np.ndarray  # row numbers in the real table
+    controls: Table
+    reference: Table
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of one attack; higher = more likely a member."""
+
+    name: str
+    members: np.ndarray
+    member_rows: np.ndarray
+    controls: np.ndarray
+
+
+def people_of(real: Table, holdout: Table, seed: int) -> People:
+    """Everybody in the real table, and the holdout split by unit. A person with several rows is scored by one of them.
+
+    Rows of one person are no independent evidence, so one row each, drawn at random, stands for its unit on every side.
+    """
+    rng = stream(seed, "holdout")
+    reference, controls = holdout.split(0.5, seed=int(rng.integers(2**31)))
+    rows = one_row_each(real, rng)
+    return People(
+        real.take(rows),
+        rows,
+        controls.take(one_row_each(controls, rng)),
+        reference.take(one_row_each(reference, rng)),
+    )
+
+
+def one_row_each(table: Table, rng: np.random.Generator) -> np.ndarray:
+    """One random row of every unit, in table order."""
+    if table.persons is None:
+        return np.arange(len(table))
+    order = rng.permutation(len(table))
+    _, first = np.unique(units(table).of_row[order], return_index=True)
+    return np.sort(order[first])
+
+
+def score_all(people: People, synthetic: Table, seed: int) -> Iterator[Scores]:
+    """Every attack on both sides; dear ones on a random part of each."""
+    for name, (attack, most) in ATTACKS.items():
+        part = _part(people, most, stream(seed, "part", name))
+        yield _scored(name, part, _scorer(attack, part, synthetic, seed, name))
+    part = _part(people, 20_000, stream(seed, "part", CLASSIFIER))
+    telling = separate(synthetic, part.reference, stream(seed, "fit", CLASSIFIER))
+    yield _scored(CLASSIFIER, part, telling)
+
+
+def _part(people: People, most: int, rng: np.random.Generator) -> People:
+    def some(count: int) -> np.ndarray:
+        return np.sort(rng.choice(count, most, replace=False)) if count > most else np.arange(count)
+
+    members, controls = some(len(people.members)), some(len(people.controls))
+    return People(
+        people.members.take(members), people.member_rows[members], people.controls.take(controls), people.reference
+    )
+
+
+def _scorer(
+    attack: ReleaseAttack, people: People, synthetic: Table, seed: int, name: str
+) -> Callable[[Table], np.ndarray]:
+    def score(targets: Table) -> np.ndarray:
+        # One stream for both sides: a random part of the reference is the same for members and controls.
+        rng = stream(seed, "score", name)
+        view = View(HELD, synthetic=synthetic, reference=people.reference)
+        before = View(HELD - {Access.SYNTHETIC}, synthetic=synthetic, reference=people.reference)
+        prepared = attack.prepare(before, targets, None, rng)
+        return np.asarray(prepared.score(view, targets, None, rng))
+
+    return score
+
+
+def _scored(name: str, people: People, score: Callable[[Table], np.ndarray]) -> Scores:
+    both = score(concatenate([_bare(people.members), _bare(people.controls)]))
+    return Scores(name, both[: len(people.members)], people.member_rows, both[len(people.members) :])
+
+
+def _bare(table: Table) -> Table:
+    return Table(table.schema, table.codes, table.numbers)
+
+
+def judge_scores(scores: Scores, seed: int, *, confidence: float, tests: int) -> MembershipOutcome | None:
+    """Rates at a threshold that was chosen on one half of the people and is judged on the other."""
+    rng = stream(seed, "halves", scores.name)
+    values = np.concatenate([scores.members, scores.controls])
+    is_member = np.arange(len(values)) < len(scores.members)
+    first = rng.permutation(len(values)) < len(values) // 2
+    threshold = best_threshold(values[first], is_member[first])
+    return judge_membership(values[~first], is_member[~first], threshold, confidence=confidence, tests=tests)

@@ -1,0 +1,38 @@
+"""A result as JUnit XML, which every CI system shows: one test per finding, failed from severity high on."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from unmask.results.result import Result
+from unmask.results.policy import Severity
+
+
+def junit_xml(result: Result, fail_on: Severity = Severity.HIGH) -> str:
+    """One test suite; findings at or above `fail_on` are failures, what was not tested is skipped."""
+    failed = [finding for finding in result.findings if finding.severity.rank >= fail_on.rank]
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"unmask {result.audit}",
+        tests=str(len(result.findings) + len(result.not_tested)),
+        failures=str(len(failed)),
+        errors="1" if result.failed_tasks else "0",
+        skipped=str(len(result.not_tested)),
+    )
+    for finding in result.findings:
+        case = ElementTree.SubElement(suite, "testcase", classname=f"unmask.{result.audit}", name=finding.name)
+        if finding in failed:
+            failure = ElementTree.SubElement(case, "failure", message=finding.title, type=str(finding.severity))
+            failure.text = f"{finding.title}\n{finding.threat}\n{finding.advice}\nSeed {result.seed}."
+        else:
+            ElementTree.SubElement(case, "system-out").text = finding.title
+    for item in result.not_tested:
+        case = ElementTree.SubElement(suite, "testcase", classname=f"unmask.{result.audit}", name=item.name)
+        ElementTree.SubElement(case, "skipped", message=f"{item.reason}; {item.remedy}")
+    if result.failed_tasks:
+        case = ElementTree.SubElement(suite, "testcase", classname=f"unmask.{result.audit}", name="runs")
+        ElementTree.SubElement(
+            case, "error", message=f"{result.failed_tasks} runs failed; see the notes of the result."
+        )
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"

@@ -1,0 +1,119 @@
+"""The run directory: result.json (equal runs, equal bytes), records.csv (local eyes), run.json (when, where, how)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from unmask.results.grid import Cell
+from unmask.results.result import Records, Result
+from unmask.errors import RunError
+from unmask.files import write_atomically
+
+RESULT, RECORDS, RUN = "result.json", "records.csv", "run.json"
+
+
+def write(
+    result: Result, directory: str | Path, *, run: Mapping[str, Any] | None = None, growing: tuple[str, ...] = ()
+) -> Path:
+    """Write a result into a directory; refuse to replace the result of another plan. Returns the directory.
+
+    `growing` names fields of the plan that may change between runs of one directory, such as the number of draws.
+    """
+    directory = Path(directory)
+    check_plan(directory, result, growing)
+    if result.records is not None:
+        write_atomically(directory / RECORDS, _records_text(result.records))
+    if run is not None:
+        write_atomically(directory / RUN, json.dumps(dict(run), indent=2) + "\n")
+    text = json.dumps(result.to_plain(), indent=1, ensure_ascii=False, allow_nan=False)
+    write_atomically(directory / RESULT, text + "\n")
+    return directory
+
+
+def check_directory(directory: str | Path, plan: Result | None = None, *, growing: tuple[str, ...] = ()) -> None:
+    """Whether results can be written here, and whether those of another plan are: asked before the work begins.
+
+    `plan` is a result without findings: what is known beforehand of the one to come.
+    """
+    directory = Path(directory)
+    if directory.exists() and not directory.is_dir():
+        raise RunError(f"{directory}: this is a file. Name a directory with --out.")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as problem:
+        raise RunError(
+            f"{directory}: nothing can be written here ({problem.strerror}). Choose another --out."
+        ) from None
+    if plan is not None:
+        check_plan(directory, plan, growing)
+
+
+def load(directory: str | Path) -> Result:
+    """Read the result of a run directory (or of a result.json), with its records if they are there."""
+    path = Path(directory)
+    path = path / RESULT if path.is_dir() or not path.suffix else path
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        unfinished = (path.parent / "draws").is_dir()
+        advice = (
+            "Its run is not finished: repeat its command."
+            if unfinished
+            else "Name the directory that an audit wrote (--out)."
+        )
+        raise RunError(f"{path.parent}: there is no {RESULT} here. {advice}") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise RunError(f"{path}: cannot be read ({problem}).") from None
+    except json.JSONDecodeError as problem:
+        raise RunError(f"{path}: line {problem.lineno} is not valid JSON: {problem.msg}.") from None
+    result = Result.from_plain(plain, path.name)
+    records = path.with_name(RECORDS)
+    if records.exists():
+        return replace(result, records=_records_from(records.read_text(encoding="utf-8")))
+    return result
+
+
+def check_plan(directory: Path, result: Result, growing: tuple[str, ...] = ()) -> None:
+    """A directory that holds the result of another plan is not overwritten: the error names what differs."""
+    if not (directory / RESULT).exists():
+        return
+    old = load(directory)
+    mine = {"audit": result.audit, "seed": result.seed, **result.plan, "inputs": [i.digest for i in result.inputs]}
+    theirs = {"audit": old.audit, "seed": old.seed, **old.plan, "inputs": [i.digest for i in old.inputs]}
+    for name in [*mine, *(name for name in theirs if name not in mine)]:
+        if name not in growing and mine.get(name) != theirs.get(name):
+            raise RunError(
+                f"{directory}: this directory holds another run: {name} was {theirs.get(name)!r}, now it is {mine.get(name)!r}.\n"
+                "Choose another --out, or remove the directory."
+            )
+
+
+def _records_text(records: Records) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(records.columns)
+    writer.writerows(records.rows)
+    return text.getvalue()
+
+
+def _records_from(text: str) -> Records:
+    header, *rows = csv.reader(io.StringIO(text)) if text.strip() else [[]]
+    return Records(tuple(header), tuple(tuple(_cell(cell) for cell in row) for row in rows))
+
+
+def _cell(text: str) -> Cell:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text or None

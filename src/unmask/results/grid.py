@@ -1,0 +1,86 @@
+"""Tables and lines of charts. Each says what it is and where it stands: readers decide nothing by the text of a header."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+Cell = str | int | float | bool | None
+
+
+class Section(StrEnum):
+    """Where in a report a table or a chart stands."""
+
+    ATTACKS = "attacks"  # attacks compared
+    RISK = "risk"  # who is at risk
+    EPSILON = "epsilon"  # epsilon against claim
+    SOUND = "sound"  # is this audit sound?
+    UTILITY = "utility"  # privacy against utility
+    DETAIL = "detail"
+
+
+class GridKind(StrEnum):
+    """What a table is about; the last two decide what may be shared."""
+
+    TABLE = "table"  # numbers and short texts
+    HEAT = "heat"  # a matrix: the first column names the lines, all others hold numbers
+    GROUPS = "groups"  # a line per group of people: small groups are left out before it is shared
+    RECORDS = "records"  # a line per person: never shared
+
+
+class Role(StrEnum):
+    """What a column of a table is."""
+
+    TEXT = "text"  # anything to read
+    BY = "by"  # by what people were divided, or what was tried
+    GROUP = "group"  # the name of a group of people
+    PEOPLE = "people"  # how many people a group has
+    ESTIMATE = "estimate"  # a number whose interval stands in LOW and HIGH; drawn, 0 is nothing
+    AUC = "auc"  # the same, one half is nothing
+    LOW = "low"
+    HIGH = "high"
+    CLAIM = "claim"  # a number to compare the estimate with
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of numbers and short texts for people to read. It holds no real value.
+
+    `roles` says what the columns are, in their order; left out, all are to be read and nothing is drawn.
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    section: Section = Section.DETAIL
+    kind: GridKind = GridKind.TABLE
+    roles: tuple[Role, ...] = ()
+    detail: bool = False  # for the report only; the terminal leaves it out
+
+
+class SeriesKind(StrEnum):
+    """How a series is drawn."""
+
+    LINE = "line"
+    ROC = "roc"  # true against false positive rate, both logarithmic
+    ECDF = "ecdf"  # shares up to a value, as steps
+    HISTOGRAM = "histogram"  # left edges of bins and heights
+    RISK = "risk"  # quantiles of everybody's risk
+    WEALTH = "wealth"  # evidence against a claim over runs
+    POWER = "power"  # how often a leak of some size is seen
+    TRADEOFF = "tradeoff"  # privacy against utility, a mark per release
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points of one line or histogram of a chart. Series that share all but the last part of their name share a chart."""
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    kind: SeriesKind = SeriesKind.LINE
+    section: Section = Section.DETAIL

@@ -1,0 +1,68 @@
+"""The pool of the coin game after it was drawn: who was in each run, and what each release says about everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from unmask.attacks.everyone.scorer import Block
+from unmask.errors import GeneratorError
+from unmask.simulation.coin import FEWEST_RUNS, CoinSetting
+from unmask.simulation.gather import gather
+from unmask.simulation.store import Store
+from unmask.simulation.task import Arrays, Failed, Task
+from unmask.tables.table import Table
+
+KEPT = 10**9  # bytes of features that stay in memory; beyond, they are read again from the store
+
+
+@dataclass(frozen=True, eq=False)
+class CoinPool:
+    """Runs that did not fail, numbered from 0 in the order of their tasks."""
+
+    setting: CoinSetting
+    tasks: tuple[Task, ...]
+    store: Store
+    members: np.ndarray  # runs x units
+    failures: tuple[str, ...]
+    _kept: dict[int, Block] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def gather(cls, setting: CoinSetting, tasks: Sequence[Task], store: Store) -> CoinPool:
+        """Collect the runs; what failed is counted with its reason."""
+        found = gather(tasks, store, ("members",))
+        if len(found) < FEWEST_RUNS:
+            reason = found.failures[0] if found.failures else "there were no others"
+            raise GeneratorError(
+                f"Only {len(found)} runs could be drawn; at least {FEWEST_RUNS} are needed. The first reason: {reason}\n"
+                "Try the generator by itself first: unmask synthesize."
+            )
+        return cls(setting, found.tasks, store, found.stacked("members"), found.failures)
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def load(self, run: int) -> Block:
+        """Counts and values of everybody in one run."""
+        if run in self._kept:
+            return self._kept[run]
+        arrays = self._arrays(run, "counts", "values")
+        block = arrays["counts"], arrays["values"]
+        if (len(self._kept) + 1) * sum(part.nbytes for part in block) <= KEPT:
+            self._kept[run] = block
+        return block
+
+    def synthetic(self, run: int) -> Table:
+        """The release of one run."""
+        arrays = self._arrays(run, "synthetic/codes", "synthetic/numbers")
+        like = self.setting.candidates
+        return replace(like, codes=np.asfortranarray(arrays["synthetic/codes"]),
+                       numbers=np.asfortranarray(arrays["synthetic/numbers"]), persons=None, notes=())  # fmt: skip
+
+    def _arrays(self, run: int, *names: str) -> Arrays:
+        arrays = self.store.get(self.tasks[run], names)
+        if arrays is None or isinstance(arrays, Failed):
+            raise GeneratorError(f"The draw {self.tasks[run].id} is gone. Run the same command again.")
+        return arrays

@@ -1,0 +1,1 @@
+"""Pools for generators that somebody else runs: files that go out and come back."""

@@ -1,0 +1,35 @@
+"""What every kind of draw does with a release: look whether it is one, and what its model shows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unmask.errors import GeneratorError
+from unmask.generators._generator import Model
+from unmask.tables.table import Table
+from unmask.threats.view import FittedModel
+
+
+def fitted_model(model: Model) -> FittedModel:
+    """What a white-box attacker sees of a model."""
+    return FittedModel(getattr(model, "log_likelihood", None), tuple(getattr(model, "measurements", ())))
+
+
+def check_release(synthetic: Table, like: Table, rows: int | None = None, *, row_level: bool = False) -> None:
+    """A generator must return the columns it was given, as many rows as asked for (None: any), and no stray missing values."""
+    if synthetic.schema.names != like.schema.names:
+        extra = [name for name in synthetic.schema.names if name not in like.schema.names]
+        gone = [name for name in like.schema.names if name not in synthetic.schema.names]
+        raise GeneratorError(f"The generator returned other columns: missing {gone}, new {extra}.")
+    if synthetic.schema != like.schema:
+        raise GeneratorError(
+            "The generator returned a table under another schema. Encode it against the schema it was given."
+        )
+    if rows is not None and not row_level and len(synthetic) != rows:
+        raise GeneratorError(f"The generator returned {len(synthetic):,} rows where {rows:,} were asked for.")
+    for place, position in enumerate(like.schema.numeric):
+        column = like.schema.columns[position]
+        if not column.missing and np.isnan(synthetic.numbers[:, place]).any():
+            raise GeneratorError(
+                f"The generator returned missing values in '{column.name}', which the schema does not allow."
+            )

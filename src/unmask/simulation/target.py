@@ -1,0 +1,115 @@
+"""One draw: deal a real table, fit, publish, and take down everything that attacks will ask about this release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unmask.attacks._attack import FeatureSet, Prediction, ReleaseAttack, Secret
+from unmask.errors import UnmaskError
+from unmask.generators._generator import Generator, Model
+from unmask.simulation.release import check_release, fitted_model
+from unmask.simulation.task import Arrays, Task, Whose
+from unmask.stream import stream
+from unmask.tables.table import Table
+from unmask.threats.game import Game, Ground, deal
+from unmask.threats.knowledge import Access, Box
+from unmask.threats.view import View
+
+
+@dataclass(frozen=True, eq=False)
+class TargetSetting:
+    """All that a worker needs to draw any task of an audit. Sent to each worker once."""
+
+    seed: int
+    game: Game
+    ground: Ground
+    generator: Generator
+    features: tuple[FeatureSet, ...] = ()
+    attacks: Mapping[str, ReleaseAttack] | None = None  # prepared, by the name under which scores are stored
+    prior: tuple[Generator, ...] = ()  # uncertain-box: what the attacker holds possible
+    keep_synthetic: bool = False
+
+    @property
+    def masked(self) -> Table:
+        """The targets as attacks get them: with the secret hidden in the attribute game."""
+        return masked_targets(self.ground.targets, self.game)
+
+    @property
+    def secret(self) -> Secret | None:
+        return secret_of(self.ground.targets, self.game)
+
+    def play(self, task: Task) -> Arrays:
+        """The arrays of one release: members, secrets, features, scores of attacks on releases."""
+        rng = stream(self.seed, task.id)
+        dealt = deal(self.ground, self.game, rng, shadow=task.whose is Whose.SHADOW, only=task.target)
+        generator = _generator(self, task, rng)
+        model = generator.fit(dealt.real, rng)
+        synthetic = model.sample(self.game.synthetic_rows, rng)
+        check_release(synthetic, self.ground.targets, self.game.synthetic_rows, row_level=generator.row_level)
+        arrays: dict[str, np.ndarray] = {"members": dealt.members, "secrets": dealt.secrets}
+        for feature in self.features:
+            arrays[f"feature/{feature.key}"] = np.asarray(feature.compute(synthetic, self.masked), dtype=np.float64)
+        view = _view(self, synthetic, model)
+        for name, attack in (self.attacks or {}).items():
+            try:
+                scores = attack.score(view, self.masked, self.secret, stream(self.seed, task.id, name))
+            except Exception as problem:  # noqa: BLE001 - one attack that fails must not cost the others this release
+                # Only our own messages are free of values; of others the type must do, since this goes into the result.
+                told = str(problem) if isinstance(problem, UnmaskError) else type(problem).__name__
+                arrays[f"problem/{name}"] = np.array(told)
+                continue
+            if isinstance(scores, Prediction):
+                scores = np.stack([scores.mean, scores.scale], axis=-1)
+            arrays[f"score/{name}"] = np.asarray(scores, dtype=np.float64)
+        if self.keep_synthetic:
+            arrays |= {"synthetic/codes": synthetic.codes, "synthetic/numbers": synthetic.numbers}
+        return arrays
+
+
+def _generator(setting: TargetSetting, task: Task, rng: np.random.Generator) -> Generator:
+    """The true generator; on the attacker's side of an uncertain box, one that the attacker holds possible."""
+    if setting.game.box is Box.UNCERTAIN and task.whose is Whose.SHADOW and setting.prior:
+        return setting.prior[int(rng.integers(len(setting.prior)))]
+    return setting.generator
+
+
+def _view(setting: TargetSetting, synthetic: Table, model: Model) -> View:
+    return View(
+        setting.game.allowed,
+        synthetic=synthetic,
+        reference=setting.ground.reference,
+        generator=setting.generator,
+        model=fitted_model(model),
+    )
+
+
+def static_view(setting: TargetSetting) -> View:
+    """What the attacker holds before any release: everything but the synthetic table and the fitted model."""
+    before = setting.game.allowed - {Access.SYNTHETIC, Access.MODEL}
+    return View(
+        before, synthetic=setting.ground.reference, reference=setting.ground.reference, generator=setting.generator
+    )
+
+
+def secret_of(targets: Table, game: Game) -> Secret | None:
+    """The secret column of the attribute game."""
+    if game.secret is None:
+        return None
+    column = targets.schema.column(game.secret)
+    return Secret(game.secret, targets.schema.position(game.secret), 0 if column.is_numeric else column.size)
+
+
+def masked_targets(targets: Table, game: Game) -> Table:
+    """Targets whose secret is overwritten, so that no attack can read it by accident."""
+    secret = secret_of(targets, game)
+    if secret is None:
+        return replace(targets, persons=None)
+    column = targets.schema.columns[secret.position]
+    codes, numbers = targets.codes.copy(order="F"), targets.numbers.copy(order="F")
+    codes[:, secret.position] = column.unlisted_code
+    if column.is_numeric:
+        numbers[:, targets.schema.numeric.index(secret.position)] = np.nan
+    return replace(targets, codes=codes, numbers=numbers, persons=None)

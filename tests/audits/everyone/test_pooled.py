@@ -1,0 +1,146 @@
+"""Pooled figures against naive ones, intervals against the truth, and a bound whose guesses never hang on the coins."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.metrics import roc_auc_score
+
+from unmask.audits import everyone_pooled
+from unmask.audits.everyone.evidence import Evidence, Judged
+from unmask.audits.everyone.pooled import judge_pooled, per_coin, pooled_bound
+from unmask.stats import epsilon_one_run
+from unmask.threats.coins import CoinGame, Coins
+
+RUNS, UNITS = 24, 50
+
+
+def evidence(rng, runs: int = RUNS, units: int = UNITS, leak: float = 1.0, grid: float = 0.0) -> Evidence:
+    """Every run has a strength of its own, so that its units are no independent examples."""
+    members = rng.random((runs, units)) < 0.5
+    strength = leak * rng.gamma(2.0, 0.5, (runs, 1))
+    scores = rng.normal(size=members.shape) + strength * (members - 0.5)
+    return Evidence(np.round(scores / grid) * grid if grid else scores, members)
+
+
+def naive_tpr(found: Evidence, fpr: float) -> float:
+    scores, inside = found.log_ratios.ravel(), found.members.ravel()
+    falling = np.sort(scores[~inside])[::-1]
+    above = falling[int(np.floor(fpr * len(falling) + 1e-9))]
+    return float((scores[inside] > above).mean())
+
+
+@pytest.mark.parametrize("grid", [0.0, 0.4], ids=["no ties", "ties"])
+def test_figures_equal_naive_ones(grid, rng):
+    found = evidence(rng, grid=grid)
+    pooled = judge_pooled(found, confidence=0.9)
+    scores, inside = found.log_ratios.ravel(), found.members.ravel()
+    assert pooled.auc.value == pytest.approx(roc_auc_score(inside, scores))
+    assert pooled.tpr.value == pytest.approx((scores[inside] > 0).mean())
+    assert pooled.fpr.value == pytest.approx((scores[~inside] > 0).mean())
+    assert pooled.advantage.value == pytest.approx(pooled.tpr.value - pooled.fpr.value)
+    assert [point.value for point in pooled.tpr_at] == pytest.approx([naive_tpr(found, 0.01), naive_tpr(found, 0.001)])
+
+
+def test_intervals_are_those_of_a_jackknife_by_hand(rng):
+    found = evidence(rng)
+    pooled = judge_pooled(found, confidence=0.9)
+    left = [
+        judge_pooled(Evidence(np.delete(found.log_ratios, run, 0), np.delete(found.members, run, 0)), confidence=0.9)
+        for run in range(RUNS)
+    ]
+    for name in ("auc", "tpr", "fpr", "advantage"):
+        values = np.array([getattr(each, name).value for each in left])
+        spread = np.sqrt((RUNS - 1) / RUNS * ((values - values.mean()) ** 2).sum())
+        estimate = getattr(pooled, name)
+        assert estimate.high - estimate.low == pytest.approx(2 * 1.645 * spread, rel=0.12), name
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """What the bound was computed from: right guesses, guesses, coins."""
+    calls = []
+
+    def watch(correct, guesses, *, coins, **others):
+        calls.append((correct, guesses, coins))
+        return epsilon_one_run(correct, guesses, coins=coins, **others)
+
+    monkeypatch.setattr(everyone_pooled, "epsilon_one_run", watch)
+    return calls
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("coins", list(Coins))
+def test_guesses_never_hang_on_late_coins(coins, delta, counted, rng):
+    """Flip late coins one by one: that shows which are guessed, and how; all other coins must then agree with it."""
+    units = 13
+    game = CoinGame.of(coins, units, rng)
+
+    def dealt(runs: int) -> np.ndarray:
+        return np.stack([game.deal(rng) for _ in range(runs)])
+
+    early, late = (Evidence(rng.normal(size=(runs, units)).round(1), dealt(runs)) for runs in (9, 6))
+
+    def right(members: np.ndarray) -> int:
+        pooled_bound(
+            Judged(early, Evidence(late.log_ratios, members), 20), game, game.coined, confidence=0.95, delta=delta
+        )
+        return counted[-1][0]
+
+    def flipped(run: int, unit: int) -> np.ndarray:
+        other = late.members.copy()
+        for each in (unit,) if game.partners is None else (unit, game.partners[unit]):
+            other[run, each] = ~other[run, each]
+        return other
+
+    base = right(late.members)
+    change = {(run, unit): right(flipped(run, unit)) - base for run in range(6) for unit in game.firsts}
+    assert set(change.values()) <= {-1, 0, 1}
+    for _ in range(30):
+        members = dealt(6)
+        differs = members != late.members
+        assert right(members) == base + sum(step for place, step in change.items() if differs[place])
+    assert len({made for _, made, _ in counted}) == 1
+    assert {asked for *_, asked in counted} == {6 * len(game.firsts)}
+
+
+def test_the_number_of_guesses_comes_from_early_coins(counted, rng):
+    """The early runs say that only few are worth guessing about; without them a tenth on either side is guessed."""
+    game, everyone = CoinGame.of(Coins.INDEPENDENT, 200, rng), np.ones(200, dtype=bool)
+    members = rng.random((60, 200)) < 0.5
+    scores = rng.normal(size=members.shape)
+    scores[:, :4] = np.where(members[:, :4], 9, -9)
+    few = Judged(Evidence(scores[:30], members[:30]), Evidence(scores[30:], members[30:]), 30)
+    bound = pooled_bound(few, game, everyone, confidence=0.95)
+    assert counted[-1][1] < 0.04 * 6000
+    assert bound.value > pooled_bound(Judged(None, few.late, 30), game, everyone, confidence=0.95).value
+    assert counted[-1][1] == 30 * 40
+
+
+def test_a_pair_is_one_coin_and_both_halves_speak(rng):
+    game = CoinGame.of(Coins.PAIRED, 9, rng)
+    members = np.stack([game.deal(rng) for _ in range(4)])
+    found = per_coin(Evidence(rng.normal(size=members.shape), members), game, game.coined)
+    assert found.members.shape == (4, 4)
+    whole = Evidence(np.where(members, 2.0, -1.0), members)
+    assert np.array_equal(per_coin(whole, game, game.coined).log_ratios, np.where(found.members, 3.0, -3.0))
+
+
+@pytest.mark.parametrize("truth", [0.0, 1.0])
+@pytest.mark.parametrize("coins", list(Coins))
+def test_the_bound_is_honest_and_near_for_randomised_response(truth, coins):
+    """Every coin is told, with a lie now and then: above the truth in at most 5 % (99.9 % limit of 60: 9)."""
+    q, above, found = np.exp(truth) / (1 + np.exp(truth)), 0, []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        game = CoinGame.of(coins, 60, rng)
+        members = np.stack([game.deal(rng) for _ in range(64)])
+        told = np.where(rng.random(members.shape) < q, members, ~members)
+        if game.partners is not None:  # the pair is told about once
+            told[:, game.partners[game.firsts]] = ~told[:, game.firsts]
+        judged = Judged(
+            *(Evidence(np.where(told, 1.0, -1.0)[part], members[part]) for part in (slice(0, 32), slice(32, 64))), 32
+        )
+        found.append(pooled_bound(judged, game, game.coined, confidence=0.95).value)
+    above = sum(value > truth for value in found)
+    assert above <= binom.ppf(0.999, 60, 0.05)
+    assert truth == 0 or np.median(found) > 0.8 * truth
