@@ -44,14 +44,14 @@ def calls(rows: int) -> dict[str, Callable[[], object]]:
 
     return {
         "singling out, univariate": lambda: singling_out(
-            real, synthetic, holdout=holdout, mode=Mode.UNIVARIATE, attacks=ATTACKS, rng=rng()
+            real, synthetic, holdout=holdout, mode=Mode.UNIVARIATE, attempts=ATTACKS, rng=rng()
         ),
         "singling out, multivariate": lambda: singling_out(
-            real, synthetic, holdout=holdout, attacks=ATTACKS, rng=rng()
+            real, synthetic, holdout=holdout, attempts=ATTACKS, rng=rng()
         ),
-        "linking": lambda: linkability(real, synthetic, holdout=holdout, attacks=ATTACKS, rng=rng()),
+        "linking": lambda: linkability(real, synthetic, holdout=holdout, attempts=ATTACKS, rng=rng()),
         "inferring": lambda: inference(
-            real, synthetic, secret=SECRET, keys=keys, holdout=holdout, attacks=ATTACKS, rng=rng()
+            real, synthetic, secret=SECRET, keys=keys, holdout=holdout, attempts=ATTACKS, rng=rng()
         ),
     }
 

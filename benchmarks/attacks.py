@@ -16,9 +16,9 @@ from unmask.attacks._attack import FeatureSet
 from unmask.attacks.features import CorrelationFeatures, HistogramFeatures, NaiveFeatures, QueryFeatures
 from unmask.attacks.shadow import Correlation, Groundhog, Histogram, Naive, Queries, Shadow
 from unmask.generators.independent import Independent
-from unmask.simulation.target import Setting
 from unmask.simulation.executors.local import run_tasks
 from unmask.simulation.store import MemoryStore
+from unmask.simulation.target import Setting
 from unmask.simulation.task import Whose, tasks_for
 from unmask.tables.table import Table
 from unmask.threats.game import Game, lay_ground

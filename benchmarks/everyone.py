@@ -14,8 +14,8 @@ import numpy as np
 from benchmarks._timing import line
 from unmask import datasets
 from unmask.audits import everyone, mechanism
-from unmask.audits.everyone.plan import EveryonePlan
 from unmask.audits.attack.plan import AttackPlan
+from unmask.audits.everyone.plan import EveryonePlan
 from unmask.generators.cart import Cart
 from unmask.simulation.coin import coin_tasks, members_of
 from unmask.stream import stream

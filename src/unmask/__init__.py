@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unmask import datasets, errors, generators
+    from unmask.audits.attack.audit import attack
     from unmask.audits.describe import describe
     from unmask.audits.epsilon.audit import audit_epsilon
     from unmask.audits.everyone.audit import everyone
-    from unmask.audits.attack.audit import attack
     from unmask.audits.release.audit import audit
-    from unmask.results.result import Finding, Result
-from unmask.results.policy import Severity
-    from unmask.results.directory import load, write
     from unmask.errors import UnmaskError
     from unmask.generators.claim import Claim, Neighbours
+    from unmask.results.directory import load, write
+    from unmask.results.policy import Severity
+    from unmask.results.result import Finding, Result
     from unmask.tables.read import read_schema, read_table, write_csv, write_schema
     from unmask.tables.schema import Column, Kind, Schema
     from unmask.tables.table import Table
@@ -32,7 +32,7 @@ _PLACES = {
     "Neighbours": "unmask.generators.claim",
     "Result": "unmask.results.result",
     "Schema": "unmask.tables.schema",
-    "Severity": "unmask.results.result",
+    "Severity": "unmask.results.policy",
     "Table": "unmask.tables.table",
     "UnmaskError": "unmask.errors",
     "attack": "unmask.audits.attack.audit",

@@ -11,7 +11,7 @@ from unmask.attacks import Prediction
 from unmask.attacks.closest_record import ClosestRecord
 from unmask.errors import ParameterError
 from unmask.simulation.target import Setting, draw, masked_targets, secret_of, static_view
-from unmask.simulation.task import Whose, Task
+from unmask.simulation.task import Task, Whose
 from unmask.stats.auc import auc
 from unmask.stats.intervals import clopper_pearson
 from unmask.tables.schema import Column, Kind, Schema

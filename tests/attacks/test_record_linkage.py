@@ -15,12 +15,12 @@ from unmask.attacks.record_linkage import RecordLinkage, matching_rows
 from unmask.attacks.synthetic_predictor import SyntheticPredictor
 from unmask.errors import ParameterError
 from unmask.simulation.target import Setting, draw, masked_targets, secret_of
-from unmask.simulation.task import Whose, Task
+from unmask.simulation.task import Task, Whose
 from unmask.stats.auc import auc
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table, concatenate
-from unmask.threats.game import Game, SecretValues, lay_ground
-from unmask.threats.knowledge import Access, Box, Data, Goal
+from unmask.threats.game import Game, lay_ground
+from unmask.threats.knowledge import Access, Box, Data, Goal, SecretValues
 from unmask.threats.view import View
 
 SCHEMA = Schema(

@@ -18,8 +18,8 @@ from unmask.simulation.task import Whose, tasks_for
 from unmask.stats.auc import auc
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
-from unmask.threats.game import Game, SecretValues, lay_ground
-from unmask.threats.knowledge import Goal
+from unmask.threats.game import Game, lay_ground
+from unmask.threats.knowledge import Goal, SecretValues
 from unmask.threats.pool import Pool
 
 EVERY = (Naive(), Histogram(), Correlation(), Groundhog(), Queries())

@@ -12,11 +12,11 @@ from unmask.attacks.linear import Linear
 from unmask.attacks.synthetic_predictor import FLOOR, MODELS, SyntheticPredictor
 from unmask.errors import ParameterError
 from unmask.simulation.target import Setting, draw, masked_targets, secret_of
-from unmask.simulation.task import Whose, Task
+from unmask.simulation.task import Task, Whose
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
-from unmask.threats.game import Game, SecretValues, lay_ground
-from unmask.threats.knowledge import Access, Goal
+from unmask.threats.game import Game, lay_ground
+from unmask.threats.knowledge import Access, Goal, SecretValues
 from unmask.threats.view import View
 
 SCHEMA = Schema(

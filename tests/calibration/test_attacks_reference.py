@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 
 from unmask.attacks.shadow import Correlation, Groundhog, Histogram, Naive, Queries
-from unmask.simulation.target import Setting
 from unmask.simulation.executors.local import run_tasks
 from unmask.simulation.store import MemoryStore
-from unmask.simulation.task import Whose, Task
+from unmask.simulation.target import Setting
+from unmask.simulation.task import Task, Whose
 from unmask.stats.auc import auc
 from unmask.tables.read import read_table
 from unmask.tables.table import Table
-from unmask.threats.game import Game, Placement, lay_ground
+from unmask.threats.game import Game, lay_ground
+from unmask.threats.knowledge import Placement
 from unmask.threats.pool import Pool
 
 pytestmark = pytest.mark.calibration

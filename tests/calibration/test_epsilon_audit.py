@@ -13,15 +13,15 @@ from scipy.stats import binom
 
 from tests import epsilon_catalogue as catalogue
 from unmask.audits.epsilon.audit import audit_epsilon
-from unmask.threats.pairs import table_of
-from unmask.results.result import Result
-from unmask.results.policy import Severity
 from unmask.generators.histogram import Histogram
 from unmask.generators.independent import Independent
 from unmask.generators.mst import MST
 from unmask.generators.privbayes import PrivBayes
+from unmask.results.policy import Severity
+from unmask.results.result import Result
 from unmask.stats import epsilon_one_run
 from unmask.tables.schema import Column, Kind, Schema
+from unmask.threats.pairs import table_of
 
 NEVER = 10_000  # stands for "not refuted"
 PAIR_FOR = {catalogue.PostHocFilter: "mixed"}  # all others: the default pair

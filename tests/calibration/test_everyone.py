@@ -16,8 +16,6 @@ from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
 from unmask.attacks.everyone.scorer import RatioScorer
-from unmask.simulation.coin_pool import CoinPool
-from unmask.threats.pairs import table_of
 from unmask.audits.everyone.audit import judge_everybody, run, set_up
 from unmask.audits.everyone.evidence import Evidence, Judged, judge, of_other_runs
 from unmask.audits.everyone.people import People
@@ -28,11 +26,13 @@ from unmask.generators.copycat import Copycat
 from unmask.generators.histogram import Histogram
 from unmask.generators.oblivious import Oblivious
 from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.coin_pool import CoinPool
 from unmask.simulation.executors.local import run_tasks
 from unmask.simulation.store import MemoryStore
 from unmask.stream import stream
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
+from unmask.threats.pairs import table_of
 
 pytestmark = pytest.mark.calibration
 

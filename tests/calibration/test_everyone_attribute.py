@@ -8,16 +8,16 @@ import pytest
 
 from unmask import generators
 from unmask.attacks.everyone.secret_guess import SecretGuess
-from unmask.simulation.coin_pool import CoinPool
-from unmask.audits.everyone.audit import set_up
-from unmask.audits.everyone.attribute.stage import attributes
 from unmask.audits.everyone.attribute.judge import gain_of, judge_attribute
 from unmask.audits.everyone.attribute.play import guess_all, redraw
+from unmask.audits.everyone.attribute.stage import attributes
+from unmask.audits.everyone.audit import set_up
 from unmask.audits.everyone.evidence import of_other_runs
 from unmask.audits.everyone.plan import EveryonePlan
 from unmask.generators.copycat import Copycat
 from unmask.generators.oblivious import Oblivious
 from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.coin_pool import CoinPool
 from unmask.simulation.executors.local import run_tasks
 from unmask.simulation.store import MemoryStore
 from unmask.tables.table import Table

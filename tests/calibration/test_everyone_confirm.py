@@ -11,16 +11,16 @@ import pandas as pd
 import pytest
 
 from unmask.audits import everyone_confirm
-from unmask.simulation.coin_pool import CoinPool
 from unmask.audits.everyone.audit import scorer_of, set_up
-from unmask.audits.everyone.confirm.stage import most_exposed, play_people
 from unmask.audits.everyone.confirm.result import Confirmed
+from unmask.audits.everyone.confirm.stage import most_exposed, play_people
 from unmask.audits.everyone.evidence import judge
 from unmask.audits.everyone.people import judge_people
 from unmask.audits.everyone.plan import EveryonePlan
 from unmask.generators import parse
 from unmask.generators.copycat import CopycatModel
 from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.coin_pool import CoinPool
 from unmask.simulation.executors.local import run_tasks
 from unmask.simulation.store import MemoryStore
 from unmask.tables.table import Table

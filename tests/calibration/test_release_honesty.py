@@ -3,8 +3,8 @@
 import pytest
 
 from unmask.audits.release.audit import audit
-from unmask.results.policy import Severity
 from unmask.datasets import planted
+from unmask.results.policy import Severity
 
 
 @pytest.mark.calibration
@@ -17,7 +17,7 @@ def test_fresh_people_are_called_a_leak_at_most_at_the_level():
     for seed in range(100):
         release = planted(300, leaked=0, columns=8, seed=seed)
         alarms += (
-            audit(release.real, release.synthetic, holdout=release.holdout, attacks=200, seed=seed).severity
+            audit(release.real, release.synthetic, holdout=release.holdout, attempts=200, seed=seed).severity
             is not Severity.NONE
         )
     assert alarms <= 13
@@ -29,7 +29,7 @@ def test_planted_copies_are_found_and_the_people_named_are_right():
     wrong = named = 0
     for seed in range(10):
         release = planted(400, leaked=40, columns=10, seed=seed)
-        result = audit(release.real, release.synthetic, holdout=release.holdout, attacks=100, seed=seed)
+        result = audit(release.real, release.synthetic, holdout=release.holdout, attempts=100, seed=seed)
         assert result.severity is Severity.HIGH
         listed = {row[0] for row in result.records.rows if row[2]}
         named += len(listed)

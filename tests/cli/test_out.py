@@ -73,6 +73,7 @@ def test_a_directory_that_cannot_be_written_to(tables, idle, verb, monkeypatch):
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_result_of_another_plan(tables, idle, verb, tmp_path):
     from tests.audits.test_result import full_result
+
     from unmask.results.directory import write
 
     write(full_result(audit="another"), tmp_path / "run")

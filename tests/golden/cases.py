@@ -15,7 +15,8 @@ import pandas as pd
 
 import unmask
 from unmask.audits.demo import demo
-from unmask.audits.foreign.audit import attack_pool, export_pool
+from unmask.audits.foreign.audit import attack_pool
+from unmask.audits.foreign.export import export_pool
 
 FROZEN = Path(__file__).parent / "frozen"
 ATTACKS = (  # all of the time when the results were frozen

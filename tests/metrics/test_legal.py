@@ -110,7 +110,7 @@ def test_rows_of_one_person_count_once(rng):
 
 def test_groups_hold_the_attacked_records_of_both_sides(people, rng):
     real, holdout = people.take(range(120)), people.take(range(120, 200))
-    result = linkability(real, real, holdout=holdout, attacks=70, neighbours=3, rng=rng)
+    result = linkability(real, real, holdout=holdout, attempts=70, neighbours=3, rng=rng)
     for column in ("sex", "region", "age", "joined"):
         found = groups(result, real, column=column, holdout=holdout)
         assert sum(group.attack.n for group in found) == 70

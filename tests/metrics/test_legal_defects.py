@@ -47,7 +47,7 @@ def test_missing_equals_missing():
         assert linkability(table, table, halves=(["a", "b"], ["c", "d"]), rng=rng).successes.all()
         assert inference(table, table, secret="d", keys=["a", "b"], rng=rng).successes.all()
         assert inference(table, table, secret="c", keys=["a", "b"], rng=rng).successes.all()
-    found = singling_out(table, table, mode=Mode.UNIVARIATE, attacks=4, rng=rng)
+    found = singling_out(table, table, mode=Mode.UNIVARIATE, attempts=4, rng=rng)
     assert found.attack.value == 1.0
     others = table.take(
         [1, 1, 2, 3]
@@ -93,7 +93,7 @@ def test_group_risk_divides_by_the_attacked_people():
     """Theirs divides the control's successes among the attacked by all holdout people of the group."""
     table = datasets.adult()
     real, holdout = table.take(range(3000)), table.take(range(3000, 9000))
-    result = inference(real, real, secret="sex", holdout=holdout, attacks=500, rng=np.random.default_rng(0))
+    result = inference(real, real, secret="sex", holdout=holdout, attempts=500, rng=np.random.default_rng(0))
     found = groups(result, real, column="sex", holdout=holdout)
     assert sum(group.attack.n for group in found) == sum(group.control.n for group in found) == 500
     weighted = sum(group.control.value * group.control.n for group in found) / 500

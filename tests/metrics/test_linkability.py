@@ -89,7 +89,7 @@ def test_the_order_of_the_file_says_nothing(rng):
 
 
 def test_attacks_and_the_default_halves(people, rng):
-    result = linkability(people, people, holdout=people, attacks=50, rng=rng)
+    result = linkability(people, people, holdout=people, attempts=50, rng=rng)
     assert result.halves == (("sex", "age", "joined"), ("region", "income", "smoker"))
     assert len(np.unique(result.rows)) == len(result.control_rows) == result.attack.n == 50
 

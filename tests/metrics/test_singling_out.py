@@ -210,4 +210,4 @@ def test_wrong_arguments(people, rng):
     with pytest.raises(ParameterError, match="mode is"):
         singling_out(people, people, mode="both", rng=rng)
     with pytest.raises(ParameterError, match="attacks is 0"):
-        singling_out(people, people, attacks=0, rng=rng)
+        singling_out(people, people, attempts=0, rng=rng)

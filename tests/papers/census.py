@@ -8,10 +8,10 @@ import numpy as np
 from unmask import generators
 from unmask.audits import mechanism
 from unmask.audits.attack.plan import AttackPlan
-from unmask.simulation.target import Setting
 from unmask.simulation.executors.local import run_tasks
-from unmask.simulation.target_pool import gather
 from unmask.simulation.store import MemoryStore
+from unmask.simulation.target import Setting
+from unmask.simulation.target_pool import gather
 from unmask.simulation.task import Whose, tasks_for
 from unmask.stream import stream
 from unmask.tables.read import read_schema, read_table

@@ -8,10 +8,10 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from unmask.results.result import Exposure, Facts, Finding, Input, NotTested, Records, Result
 from unmask.results.figures import Figure
 from unmask.results.grid import Grid, Series
 from unmask.results.policy import Severity
+from unmask.results.result import Exposure, Facts, Finding, Input, NotTested, Records, Result
 
 GOLDEN = Path(__file__).parent / "golden"
 VERSIONS = {"python": "3.11.7", "unmask": "0.1.0", "numpy": "2.4.6"}
@@ -322,11 +322,11 @@ def epsilon() -> Result:
 
 def runs() -> dict[str, Result]:
     """What audits really give, in small: an attack, the demonstration, a description, the audits of a claim and of everyone."""
+    from unmask.audits.attack.audit import attack
     from unmask.audits.demo import demo
     from unmask.audits.describe import describe
     from unmask.audits.epsilon.audit import audit_epsilon
     from unmask.audits.everyone.audit import everyone
-    from unmask.audits.attack.audit import attack
     from unmask.datasets import adult
     from unmask.tables.read import read_table
 

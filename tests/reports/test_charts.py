@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from tests.reports import examples
-from unmask.results.grid import Grid, Series
 from unmask.reports.charts.bars import _edges
 from unmask.reports.charts.svg import Axis, tick
 from unmask.reports.html import render
+from unmask.results.grid import Grid, Series
 
 
 def series(x, y):

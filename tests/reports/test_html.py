@@ -8,16 +8,16 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-
 from tests.audits.test_result import full_result
+
 from tests.reports import examples
-from unmask.results.result import Exposure, Facts, NotTested, Result
-from unmask.results.grid import Grid, Series
-from unmask.results.policy import Severity
-from unmask.results.directory import load
 from unmask.errors import RunError
 from unmask.reports.html import render, render_comparison, write
 from unmask.reports.record import criteria_of
+from unmask.results.directory import load
+from unmask.results.grid import Grid, Series
+from unmask.results.policy import Severity
+from unmask.results.result import Exposure, Facts, NotTested, Result
 
 GOLDEN = sorted(examples.GOLDEN.glob("*.json"))
 ALWAYS = ["verdict", "criteria", "findings", "not-tested", "sound", "method"]

@@ -1,8 +1,8 @@
 from dataclasses import replace
 
 from tests.reports import examples
-from unmask.results.grid import Grid
 from unmask.reports.safety import for_sharing, without_small_groups
+from unmask.results.grid import Grid
 
 
 def grid(*rows, columns=("group", "people", "risk")):

@@ -3,12 +3,12 @@ import math
 
 import pytest
 
-from unmask.results.result import Exposure, Facts, Finding, Input, NotTested, Records, Result
+from unmask.errors import RunError
+from unmask.results.directory import load, write
 from unmask.results.figures import Figure
 from unmask.results.grid import Grid, Series
 from unmask.results.policy import Severity
-from unmask.results.directory import load, write
-from unmask.errors import RunError
+from unmask.results.result import Exposure, Facts, Finding, Input, NotTested, Records, Result
 
 FIGURE = Figure(0.19, 0.12, 0.27, 0.95, "Clopper-Pearson", 200)
 FINDING = Finding(

@@ -8,18 +8,19 @@ import pytest
 from scipy.stats import chi2
 
 from unmask.attacks.everyone.features import FeaturePlan, Features
-from unmask.simulation.coin_pool import CoinPool
-from unmask.threats.pairs import table_of
 from unmask.errors import GeneratorError
 from unmask.generators.copycat import Copycat
 from unmask.generators.independent import Independent
 from unmask.generators.oblivious import Oblivious
-from unmask.simulation.coin import FEWEST_RUNS, CoinSetting, coin_tasks, draw_coins, members_of
+from unmask.simulation.coin import CoinSetting, coin_tasks, draw_coins, members_of
+from unmask.simulation.coin_pool import CoinPool
 from unmask.simulation.executors.local import run_tasks
 from unmask.simulation.store import Failed, FileStore, MemoryStore
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.units import units
-from unmask.threats.coins import CoinGame, Coins
+from unmask.threats.coins import CoinGame
+from unmask.threats.knowledge import FEWEST_RUNS, Coins
+from unmask.threats.pairs import table_of
 
 SEED = 11
 

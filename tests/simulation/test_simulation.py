@@ -15,11 +15,11 @@ import pytest
 from unmask.errors import GeneratorError
 from unmask.generators.independent import Independent
 from unmask.generators.raw import Raw
-from unmask.simulation.target import Setting, check_release, draw, masked_targets
 from unmask.simulation.executors.local import run_tasks
-from unmask.simulation.target_pool import gather, pool_of
 from unmask.simulation.store import Failed, FileStore, MemoryStore
-from unmask.simulation.task import Whose, Task, tasks_for
+from unmask.simulation.target import Setting, check_release, draw, masked_targets
+from unmask.simulation.target_pool import gather, pool_of
+from unmask.simulation.task import Task, Whose, tasks_for
 from unmask.stream import stream
 from unmask.threats.game import Game, lay_ground
 from unmask.threats.knowledge import Access, Goal

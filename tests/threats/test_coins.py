@@ -6,7 +6,8 @@ from scipy.stats import chi2
 
 from unmask.errors import ParameterError
 from unmask.generators.claim import Claim, Neighbours
-from unmask.threats.coins import NOBODY, CoinGame, Coins, coins_for
+from unmask.threats.coins import NOBODY, CoinGame, coins_for
+from unmask.threats.knowledge import Coins
 
 DEALS = 8000
 

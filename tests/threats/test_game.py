@@ -8,8 +8,8 @@ from unmask.errors import NotAllowedError, ParameterError
 from unmask.tables.infer import Hints
 from unmask.tables.matching import count_matches
 from unmask.tables.read import read_table
-from unmask.threats.game import Game, Placement, SecretValues, deal, lay_ground
-from unmask.threats.knowledge import Access, Box, Data, Goal, allowed
+from unmask.threats.game import Game, deal, lay_ground
+from unmask.threats.knowledge import Access, Box, Data, Goal, Placement, SecretValues, allowed
 from unmask.threats.pool import Pool
 from unmask.threats.view import View
 

@@ -2,60 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from unmask import generators
-from unmask.audits.release.audit import audit
+from unmask.audits.plan import takes
+from unmask.audits.release.audit import ReleaseAudit
 from unmask.audits.release.plan import ReleasePlan
-from unmask.results.grid import Cell, Grid
-from unmask.results.result import Finding, Result
+from unmask.audits.runner import Runner
 from unmask.datasets import adult
+from unmask.results.grid import Cell, Grid, Section
+from unmask.results.result import Finding, Result
+from unmask.simulation.executors import Executor, Progress, no_progress
 from unmask.stream import stream
+from unmask.tables.table import Table
 
 PEOPLE = 8000
 LEAKY, CAREFUL = "cart", "privbayes:epsilon=1"
 
 
-def demo(*, seed: int = 0, workers: int = 1, progress: Callable[[int, int], None] = lambda done, total: None) -> Result:
+@takes(ReleasePlan)
+def demo(*, workers: int | Executor | None = None, progress: Progress = no_progress, **choices: Any) -> Result:
     """Split people of Adult in two, publish one half through two generators, and audit both releases.
 
     The findings are those of the leaky release; the careful one stands beside it in the first table.
     """
-    people = adult()
-    people = people.take(np.sort(stream(seed, "people").choice(len(people), PEOPLE, replace=False)))
-    real, holdout = people.split(0.5, seed=seed)
+    return Demonstration(ReleasePlan.of(choices)).run(Runner.of(workers, progress=progress))
 
-    def audited(name: str, before: int) -> Result:
-        rng = stream(seed, "release", name)
+
+@dataclass(frozen=True)
+class Demonstration:
+    """A plan; the tables are made on the way."""
+
+    plan: ReleasePlan = ReleasePlan()
+
+    def expected(self) -> Result:
+        plan = self.plan.to_plain() | {"people": PEOPLE, "leaky": LEAKY, "careful": CAREFUL}
+        return Result("demo", self.plan.seed, plan, (), policy=self.plan.policy)
+
+    def run(self, runner: Runner) -> Result:
+        people, seed = adult(), self.plan.seed
+        people = people.take(np.sort(stream(seed, "people").choice(len(people), PEOPLE, replace=False)))
+        real, holdout = people.split(0.5, seed=seed)
+        leaky, careful = (
+            self._audited(name, real, holdout, runner, half) for half, name in enumerate((LEAKY, CAREFUL))
+        )
+        return replace(
+            leaky,
+            audit="demo",
+            plan=self.expected().plan,
+            findings=tuple(replace(finding, title=f"{LEAKY}: {finding.title}") for finding in leaky.findings),
+            grids=(_side_by_side(leaky, careful), *leaky.grids),
+            notes=(
+                f"The tables and findings below are about the release made by {LEAKY}; the first table shows {CAREFUL} beside it.",
+                f"The worst finding about {CAREFUL}: {careful.severity}.",
+                *leaky.notes,
+            ),
+        )
+
+    def _audited(self, name: str, real: Table, holdout: Table, runner: Runner, half: int) -> Result:
+        rng = stream(self.plan.seed, "release", name)
         synthetic = generators.parse(name).fit(real, rng).sample(len(real), rng)
 
         def told(done: int, total: int) -> None:
-            progress(before * total + done, 2 * total)
+            runner.progress(half * total + done, 2 * total)
 
-        return audit(real, synthetic, holdout=holdout, seed=seed, workers=workers, progress=told)
-
-    leaky, careful = audited(LEAKY, 0), audited(CAREFUL, 1)
-    return replace(
-        leaky,
-        audit="demo",
-        plan=expected(seed).plan,
-        findings=tuple(replace(finding, title=f"{LEAKY}: {finding.title}") for finding in leaky.findings),
-        grids=(_side_by_side(leaky, careful), *leaky.grids),
-        notes=(
-            f"The tables and findings below are about the release made by {LEAKY}; the first table shows {CAREFUL} beside it.",
-            f"The worst finding about {CAREFUL}: {careful.severity}.",
-            *leaky.notes,
-        ),
-    )
-
-
-def expected(seed: int) -> Result:
-    """What is known of the result before the work begins."""
-    plan = {**ReleasePlan(seed=seed).to_plain(), "people": PEOPLE, "leaky": LEAKY, "careful": CAREFUL}
-    return Result(audit="demo", seed=seed, plan=plan, inputs=())
+        audit = ReleaseAudit.of(self.plan, real=real, synthetic=synthetic, holdout=holdout)
+        return audit.run(replace(runner, progress=told))
 
 
 def _side_by_side(leaky: Result, careful: Result) -> Grid:
@@ -64,7 +79,8 @@ def _side_by_side(leaky: Result, careful: Result) -> Grid:
     for finding in leaky.findings:
         rows.append((finding.name, *_told(finding), *_told(beside.get(finding.name))))
     heads = ("attack", LEAKY, "severity", CAREFUL.partition(":")[0], "severity ")
-    return Grid("demo", f"What each attack gains over its control: {LEAKY} against {CAREFUL}", heads, tuple(rows))
+    title = f"What each attack gains over its control: {LEAKY} against {CAREFUL}"
+    return Grid("demo", title, heads, tuple(rows), Section.ATTACKS)
 
 
 def _told(finding: Finding | None) -> tuple[Cell, Cell]:

@@ -2,40 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 
+from unmask.audits.part import Part
+from unmask.audits.plan import Plan, takes
+from unmask.audits.runner import Runner
 from unmask.results.grid import Cell, Grid
-from unmask.results.result import Records, Result, describe_input
+from unmask.results.result import Input, Records, Result, describe_input
+from unmask.simulation.executors import Executor
 from unmask.tables.matching import duplicates
+from unmask.tables.read import read_table
 from unmask.tables.schema import Column, Kind
 from unmask.tables.table import Table
 from unmask.tables.units import units
 from unmask.threats.targets import MOST_ROWS, NEIGHBOURS, isolation
 
 
-def describe(table: Table, *, seed: int = 0, workers: int = 1) -> Result:
+@takes(Plan)
+def describe(table: Any, *, schema: Any = None, workers: int | Executor | None = None, **choices: Any) -> Result:
     """Rows, units, columns, missing values, uniqueness, and every record's mean Gower distance to its 5 nearest."""
-    notes: tuple[str, ...] = ()
-    if len(table) == 1:
-        scores = np.zeros(1)
-        notes = ("One row has no neighbours: isolation was not measured.",)
-    else:
-        scores = isolation(table, np.random.default_rng(seed), workers=workers)
-    if len(table) > MOST_ROWS:
-        notes = (f"Isolation was measured against {MOST_ROWS:,} rows drawn at random, since the table is larger.",)
-    order = np.argsort(-scores, kind="stable")
-    return Result(
-        audit="describe",
-        seed=seed,
-        plan={},
-        inputs=(describe_input("real", table),),
-        grids=(_size_grid(table), _column_grid(table)),
-        notes=table.notes + notes,
-        records=Records(
+    return Description.of(Plan.of(choices), real=table, schema=schema).run(Runner.of(workers))
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """A table to be described; the plan is its seed."""
+
+    plan: Plan
+    table: Table
+
+    @classmethod
+    def of(cls, plan: Plan, *, real: Any, schema: Any = None) -> Description:
+        """Read the table."""
+        return cls(plan, read_table(real, schema))
+
+    @cached_property
+    def inputs(self) -> tuple[Input, ...]:
+        return (describe_input("real", self.table),)
+
+    def expected(self) -> Result:
+        return Result("describe", self.plan.seed, {}, self.inputs, policy=self.plan.policy)
+
+    def run(self, runner: Runner) -> Result:
+        table, notes = self.table, self.table.notes
+        if len(table) == 1:
+            scores = np.zeros(1)
+            notes += ("One row has no neighbours: isolation was not measured.",)
+        else:
+            scores = isolation(table, np.random.default_rng(self.plan.seed), workers=runner.workers)
+        if len(table) > MOST_ROWS:
+            notes += (f"Isolation was measured against {MOST_ROWS:,} rows drawn at random, since the table is larger.",)
+        order = np.argsort(-scores, kind="stable")
+        records = Records(
             ("row", f"mean distance to the {NEIGHBOURS} nearest"),
             tuple((int(row), round(float(scores[row]), 6)) for row in order),
-        ),
-    )
+        )
+        part = Part(grids=(_size_grid(table), _column_grid(table)), notes=notes)
+        return part.told(self.expected(), records)
 
 
 def _size_grid(table: Table) -> Grid:

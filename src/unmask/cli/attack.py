@@ -102,9 +102,9 @@ def run(
 ) -> None:
     from unmask.audits import plan as plans
     from unmask.audits.attack.audit import run as run_attack
-    from unmask.results.result import Result, describe_input
     from unmask.errors import ParameterError
     from unmask.generators import parse
+    from unmask.results.result import Result, describe_input
     from unmask.tables.read import read_table
 
     given: dict[str, Any] = {

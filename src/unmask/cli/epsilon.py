@@ -79,11 +79,11 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     from unmask.audits.epsilon.audit import GROWING, audit_epsilon, parse_claim
-    from unmask.reports.junit import junit_xml
     from unmask.cli.attack import _generator_text
     from unmask.errors import ParameterError
     from unmask.files import write_atomically
     from unmask.generators import parse
+    from unmask.reports.junit import junit_xml
     from unmask.tables.read import read_table
 
     text = _generator_text(generator, settings or [])

@@ -98,8 +98,8 @@ def run(
 
     from unmask.audits import everyone
     from unmask.audits.everyone.plan import GROWING, EveryonePlan
-    from unmask.results.result import Result, describe_input
     from unmask.generators import parse
+    from unmask.results.result import Result, describe_input
     from unmask.tables.read import read_table
 
     choices: dict[str, Any] = {

@@ -31,8 +31,8 @@ def run(
     pdf: Annotated[bool, typer.Option("--pdf", help="Also print the page to a PDF; needs Chromium.")] = False,
     as_json: Json = False,
 ) -> None:
-    from unmask.results.directory import load
     from unmask.errors import ParameterError
+    from unmask.results.directory import load
 
     if len(directories) > 1 and as_json:
         raise ParameterError("--json prints one result; name one directory.")

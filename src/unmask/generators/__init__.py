@@ -70,6 +70,18 @@ def parse(text: str, settings: Sequence[str] = ()) -> Generator:
     return get(name, **settings_from(own.split(","))) if own and name in _places() else get(text)
 
 
+def text_of(generator: str | Generator) -> str:
+    """How a plan names a generator: by the text that was given, or by its class and parameters."""
+    return generator if isinstance(generator, str) else repr(generator)
+
+
+def in_one_text(name: str, settings: Sequence[str]) -> dict[str, Any]:
+    """A generator and its settings in one text (`privbayes:epsilon=1`) where that can be read again: of names that `get` knows."""
+    if not settings or name not in _places():
+        return {"generator": name, "settings": tuple(settings)}
+    return {"generator": f"{name}:{','.join(settings)}", "settings": ()}
+
+
 def listed() -> tuple[Entry, ...]:
     """Every generator that can be had by name, for people to choose from."""
     return tuple(describe(name, place) for name, place in _places().items())

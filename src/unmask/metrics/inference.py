@@ -80,7 +80,7 @@ def inference(
     model: Model | None = None,
     neighbours: int = 1,
     tolerance: Tolerance = Tolerance(),
-    attacks: int = 1000,
+    attempts: int = 1000,
     confidence: float = 0.95,
     workers: int = 1,
     rng: np.random.Generator,
@@ -91,12 +91,12 @@ def inference(
     the neighbours: an estimator with fit and predict, or a function (see `Model`). The baseline's `reference` is the holdout
     unless another table is given.
     """
-    check_tables(real, synthetic, holdout=holdout, reference=reference, attacks=attacks)
+    check_tables(real, synthetic, holdout=holdout, reference=reference, attempts=attempts)
     known = checked_keys(real.schema, secret, keys)
     if not 1 <= neighbours <= MOST_NEIGHBOURS:
         raise ParameterError(f"neighbours is {neighbours}; choose 1 to {MOST_NEIGHBOURS}.")
-    rows = chosen_rows(real, attacks, rng)
-    control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, attacks, rng)
+    rows = chosen_rows(real, attempts, rng)
+    control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, attempts, rng)
     people = [real.take(rows)] + ([] if holdout is None else [holdout.take(control_rows)])
     blind = _blind(reference or holdout, real.schema, secret, len(rows), rng)
     release = synthetic.take(rng.permutation(len(synthetic)))  # ties must not depend on the order of the file
@@ -141,7 +141,7 @@ def inferences(
     model: Model | None = None,
     neighbours: int = 1,
     tolerance: Tolerance = Tolerance(),
-    attacks: int = 1000,
+    attempts: int = 1000,
     confidence: float = 0.95,
     workers: int = 1,
     rng: np.random.Generator,
@@ -161,7 +161,7 @@ def inferences(
             model=model,
             neighbours=neighbours,
             tolerance=tolerance,
-            attacks=attacks,
+            attempts=attempts,
             confidence=confidence,
             workers=workers,
             rng=rng,

@@ -171,15 +171,15 @@ def persons(table: Table, rows: np.ndarray) -> np.ndarray | None:
     return None if table.persons is None else units_of(table).of_row[rows]
 
 
-def chosen_rows(table: Table, attacks: int, rng: np.random.Generator) -> np.ndarray:
+def chosen_rows(table: Table, attempts: int, rng: np.random.Generator) -> np.ndarray:
     """The records to attack, in table order: all, or a random choice without repetition."""
-    if len(table) <= attacks:
+    if len(table) <= attempts:
         return np.arange(len(table))
-    return np.sort(rng.choice(len(table), attacks, replace=False))
+    return np.sort(rng.choice(len(table), attempts, replace=False))
 
 
 def check_tables(
-    real: Table, synthetic: Table, *, holdout: Table | None, attacks: int, reference: Table | None = None
+    real: Table, synthetic: Table, *, holdout: Table | None, attempts: int, reference: Table | None = None
 ) -> None:
     """Rows on all sides, one schema, and at least one attack."""
     given = (("real", real), ("synthetic", synthetic), ("holdout", holdout), ("reference", reference))
@@ -190,8 +190,8 @@ def check_tables(
             raise InputError(f"The {name} table has no rows, so nothing can be attacked. Give it at least one row.")
         if table.schema.columns != real.schema.columns:
             raise InputError(f"The {name} table has other columns than the real one. Encode both against one schema.")
-    if attacks < 1:
-        raise ParameterError(f"attacks is {attacks}; attack at least one record.")
+    if attempts < 1:
+        raise ParameterError(f"attempts is {attempts}; attack at least one record.")
 
 
 def over_secrets(criteria: Sequence[Criterion], *, confidence: float = 0.95) -> Listing | None:

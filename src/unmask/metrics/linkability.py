@@ -42,7 +42,7 @@ def linkability(
     holdout: Table | None = None,
     halves: Halves | None = None,
     neighbours: int = 1,
-    attacks: int = 1000,
+    attempts: int = 1000,
     confidence: float = 0.95,
     workers: int = 1,
     rng: np.random.Generator,
@@ -51,14 +51,14 @@ def linkability(
 
     `halves` are two lists of columns; None = every other column of the table.
     """
-    check_tables(real, synthetic, holdout=holdout, attacks=attacks)
+    check_tables(real, synthetic, holdout=holdout, attempts=attempts)
     first, second = _checked(real.schema, halves)
     if not 1 <= neighbours <= MOST_NEIGHBOURS:
         raise ParameterError(f"neighbours is {neighbours}; choose 1 to {MOST_NEIGHBOURS}.")
     k = min(neighbours, len(synthetic))
     release = synthetic.take(rng.permutation(len(synthetic)))
-    rows = chosen_rows(real, attacks, rng)
-    control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, attacks, rng)
+    rows = chosen_rows(real, attempts, rng)
+    control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, attempts, rng)
 
     def linked(table: Table, chosen: np.ndarray) -> np.ndarray:
         people = table.take(chosen)

@@ -60,7 +60,7 @@ def singling_out(
     reference: Table | None = None,
     mode: Mode = Mode.MULTIVARIATE,
     width: int | None = None,
-    attacks: int = 1000,
+    attempts: int = 1000,
     confidence: float = 0.95,
     rng: np.random.Generator,
 ) -> SinglingOut:
@@ -69,11 +69,11 @@ def singling_out(
     `width` columns make a multivariate predicate; None = two to all, each number equally often. There are at most as many
     attempts as there are people to compare. The baseline's `reference` is the holdout unless another table is given.
     """
-    check_tables(real, synthetic, holdout=holdout, reference=reference, attacks=attacks)
+    check_tables(real, synthetic, holdout=holdout, reference=reference, attempts=attempts)
     if mode not in list(Mode):
         raise ParameterError(f"mode is '{mode}'; choose one of {quoted(Mode)}.")
     size = len(real) if holdout is None else min(len(real), len(holdout))
-    attempts = min(attacks, size)
+    attempts = min(attempts, size)
     real_rows = chosen_rows(real, size, rng)
     control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, size, rng)
     source = reference or holdout or evenly_drawn(real.schema, max(attempts, 1000), rng)

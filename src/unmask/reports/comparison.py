@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from unmask.results.grid import Cell, Grid, Series
-from unmask.results.result import Result
 from unmask.reports import words
 from unmask.reports.charts import Chart, Row, charts_of, forest_chart
 from unmask.reports.sections import Card, cards_of
+from unmask.results.grid import Cell, Grid, Series
+from unmask.results.result import Result
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from unmask.results.result import Result
-from unmask.results.directory import RUN
 from unmask.files import write_atomically
 from unmask.reports import words
 from unmask.reports.readable import readable
@@ -27,6 +25,8 @@ from unmask.reports.safety import for_sharing
 from unmask.reports.sections import IN_FULL, page_of
 from unmask.reports.summary import summary
 from unmask.reports.tables import sample, table_of
+from unmask.results.directory import RUN
+from unmask.results.result import Result
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unmask.results.policy import Policy
-from unmask.results.grid import Cell, Grid
-from unmask.results.result import Finding, Input, Result
-from unmask.results.policy import Severity
 from unmask.reports import words
+from unmask.results.grid import Cell, Grid
+from unmask.results.policy import Policy, Severity
+from unmask.results.result import Finding, Input, Result
 
 RELEASE = "synthetic"  # the role of a published table
 NO_GENERATOR = "not known to this audit, which was given tables only: name it below"

@@ -9,13 +9,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from unmask.results.policy import Policy
-from unmask.results.result import Finding, Result
-from unmask.results.grid import Grid, Series
-from unmask.results.policy import Severity
 from unmask.reports import words
 from unmask.reports.charts import Chart, card_chart, chart_of_grid, charts_of, forest_chart, rows_of
 from unmask.reports.record import Field, adversaries_of, choice, criteria_of, fields_of
+from unmask.results.grid import Grid, Series
+from unmask.results.policy import Policy, Severity
+from unmask.results.result import Finding, Result
 
 IN_FULL = 3  # findings of one kind that are spelled out; the others are folded away
 

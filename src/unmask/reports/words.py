@@ -9,10 +9,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unmask.results.grid import Cell
-from unmask.results.result import Exposure, Finding, Result
 from unmask.results.figures import Figure
+from unmask.results.grid import Cell
 from unmask.results.policy import Severity
+from unmask.results.result import Exposure, Finding, Result
 
 # Severity by word, shape and colour: no reader depends on one of them alone. "None" is never green: it is no promise.
 SHAPES = {Severity.HIGH: "▲", Severity.MEDIUM: "◆", Severity.LOW: "●", Severity.NONE: "○"}

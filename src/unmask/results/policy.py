@@ -34,3 +34,8 @@ class Policy:
         if excess >= self.medium:
             return Severity.MEDIUM
         return Severity.LOW if excess > 0 else Severity.NONE
+
+    @classmethod
+    def of(cls, given: Policy | None) -> Policy:
+        """A policy as callers give it."""
+        return cls() if given is None else given

@@ -24,6 +24,7 @@ from unmask.tables.units import units
 
 FORMAT = 3  # 2: facts of a result, exposure of a finding; 3: kinds, sections and roles, the policy that judged
 
+
 @dataclass(frozen=True)
 class Exposure:
     """What a finding means for single records, by number and never by name; `docs/reference/records.md` has the definitions."""
@@ -58,6 +59,9 @@ class Facts:
     visible: tuple[str, ...] = ()  # how large a leak this audit would have seen
     at_risk: tuple[str, ...] = ()  # how many people are named as at risk
     claims: tuple[str, ...] = ()  # what differential privacy is claimed, and what follows from it
+
+    def __add__(self, other: Facts) -> Facts:
+        return Facts(self.visible + other.visible, self.at_risk + other.at_risk, self.claims + other.claims)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,6 @@ from unmask.tables.table import Table
 from unmask.threats.coins import CoinGame
 from unmask.threats.view import FittedModel
 
-FEWEST_RUNS = 8  # without so many, nothing can be learnt and then judged
-
 
 @dataclass(frozen=True, eq=False)
 class CoinSetting:
@@ -54,9 +52,7 @@ def members_of(seed: int, game: CoinGame, task: Task) -> np.ndarray:
     return game.deal(stream(seed, task.id, "coins"))
 
 
-def take_down(
-    features: Features, members: np.ndarray, synthetic: Table, model: FittedModel | None
-) -> Arrays:
+def take_down(features: Features, members: np.ndarray, synthetic: Table, model: FittedModel | None) -> Arrays:
     """What is kept of one run."""
     if len(synthetic) == 0:
         raise GeneratorError("The generator returned no rows.")

@@ -9,11 +9,12 @@ import numpy as np
 
 from unmask.attacks.everyone.scorer import Block
 from unmask.errors import GeneratorError
-from unmask.simulation.coin import FEWEST_RUNS, CoinSetting
+from unmask.simulation.coin import CoinSetting
 from unmask.simulation.gather import gather
 from unmask.simulation.store import Store
 from unmask.simulation.task import Arrays, Failed, Task
 from unmask.tables.table import Table
+from unmask.threats.knowledge import FEWEST_RUNS
 
 KEPT = 10**9  # bytes of features that stay in memory; beyond, they are read again from the store
 

@@ -22,10 +22,11 @@ def failures_in_words(failures: Sequence[str], what: str = "runs") -> str:
     )
 
 
-def open_draws(directory: Path | None, identity: Mapping[str, Any], *, option: str = "--out") -> Store:
+def open_draws(directory: Path | None, identity: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Store:
     """A store for the draws that `identity` describes: all that changes a draw, as plain data.
 
-    Without a directory they live in memory. A directory that holds other draws is refused, and the field is named.
+    Without a directory they live in memory. A directory that holds other draws is refused, and the field is named. One of an
+    older version may lack a field: then it has the value of `defaults`.
     """
     if directory is None:
         return MemoryStore()
@@ -34,8 +35,8 @@ def open_draws(directory: Path | None, identity: Mapping[str, Any], *, option: s
         write_atomically(path, json.dumps(dict(identity), indent=1))
         return FileStore(directory)
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        known = {**(defaults or {}), **json.loads(path.read_text(encoding="utf-8"))}
+    except (OSError, ValueError, TypeError):
         raise RunError(
             f"{path}: damaged, so it cannot be told which run these draws belong to. Remove {directory}."
         ) from None
@@ -43,6 +44,6 @@ def open_draws(directory: Path | None, identity: Mapping[str, Any], *, option: s
         if known.get(name) != mine:
             raise RunError(
                 f"{directory}: this directory holds draws of another run: {name} was {known.get(name)!r}, now it is {mine!r}.\n"
-                f"Choose another {option}, or remove the directory."
+                "Choose another directory, or remove this one."
             )
     return FileStore(directory)

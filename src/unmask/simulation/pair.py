@@ -84,7 +84,9 @@ class PairSetting:
             return array_features(array.astype(np.float64).ravel()), (digest(array), "")
         model = self.generator.fit(table, rng)
         synthetic = model.sample(self.rows, rng)
-        check_release(synthetic, self.pair.inside)  # any number of rows: that it depends on the data is a leak to be seen
+        check_release(
+            synthetic, self.pair.inside
+        )  # any number of rows: that it depends on the data is a leak to be seen
         seen = self.reader.read(synthetic)
         prints = (digest(synthetic.codes, synthetic.numbers), "")
         if self.white_box:

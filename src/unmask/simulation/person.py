@@ -9,11 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from unmask.attacks.everyone.features import Features
-from unmask.attacks.everyone.subset_counts import count_keys, keys
 from unmask.attacks.claim.likelihood import PairLikelihood
 from unmask.attacks.claim.outputs import IMPOSSIBLE, TableReader, digest
-from unmask.threats.pairs import Pair
+from unmask.attacks.everyone.features import Features
+from unmask.attacks.everyone.subset_counts import count_keys, keys
 from unmask.generators._generator import Generator
 from unmask.simulation.pair import coin_of
 from unmask.simulation.release import check_release
@@ -21,6 +20,7 @@ from unmask.simulation.task import Arrays, Task, Whose
 from unmask.stream import stream
 from unmask.tables.table import Table, concatenate
 from unmask.tables.units import Units
+from unmask.threats.pairs import Pair
 
 ROWS = "rows"  # how many there are says that somebody is missing, not who
 RATIO, LIKELIHOOD = "likelihood ratio", "log-likelihood of target"

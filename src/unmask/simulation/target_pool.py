@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.simulation.gather import gather
-from unmask.simulation.target import TargetSetting
 from unmask.simulation.store import Store
+from unmask.simulation.target import TargetSetting
 from unmask.simulation.task import Task, Whose
 from unmask.threats.pool import Pool
 

@@ -58,10 +58,15 @@ def read_table(
     if known is None or isinstance(known, Hints):
         inferred = infer(loaded, known or Hints())
         known, notes = inferred.schema, notes + inferred.notes
+    return encode_frame(replace(loaded, notes=notes), known, unlisted=Unlisted(unlisted))
+
+
+def encode_frame(loaded: Frame, schema: Schema, *, unlisted: Unlisted) -> Table:
+    """The table that a loaded frame holds, under a schema."""
     table = Table.from_pandas(
-        loaded.frame, known, unlisted=Unlisted(unlisted), where=loaded.where, from_file=loaded.from_file
+        loaded.frame, schema, unlisted=unlisted, where=loaded.where, from_file=loaded.from_file
     )
-    return replace(table, notes=notes + table.notes)
+    return replace(table, notes=loaded.notes + table.notes)
 
 
 def infer(loaded: Frame, hints: Hints = Hints(), *, binning: Binning = Binning()) -> Inferred:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from unmask.audits.epsilon.audit import audit_epsilon
-from unmask.results.result import Result
-from unmask.results.policy import Severity
 from unmask.generators.claim import Claim
+from unmask.results.policy import Severity
+from unmask.results.result import Result
 
 
 class ClaimRefutedError(AssertionError):

@@ -7,21 +7,14 @@ constant, so that nothing but the generator can give them away.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
 from unmask.errors import ParameterError
 from unmask.generators.claim import Claim, Neighbours
+from unmask.threats.knowledge import Coins
 
 NOBODY = -1  # the partner of a unit that was left over
-
-
-class Coins(StrEnum):
-    """Whose absence the coin decides on: the two ways are the two kinds of neighbours that claims are about."""
-
-    INDEPENDENT = "independent"  # each unit is in or not: add-remove
-    PAIRED = "paired"  # one of each two units is in, so the size is constant: replace
 
 
 def coins_for(claim: Claim | None) -> Coins:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import numpy as np
 
@@ -11,21 +10,7 @@ from unmask.errors import ParameterError
 from unmask.tables.schema import Kind
 from unmask.tables.table import Table, concatenate
 from unmask.tables.units import units
-from unmask.threats.knowledge import Access, Box, Data, Goal, allowed
-
-
-class Placement(StrEnum):
-    """What happens to the size of the real table when a target is in it."""
-
-    REPLACE = "replace"  # a target takes the place of another person: the size is constant
-    APPEND = "append"  # a target comes on top
-
-
-class SecretValues(StrEnum):
-    """Which value of the secret the targets have in the attribute game."""
-
-    TRUE = "true"  # their own
-    UNIFORM = "uniform"  # drawn anew each time, so that chance is 1 / levels and all above it is leakage
+from unmask.threats.knowledge import Access, Box, Data, Goal, Placement, SecretValues, allowed
 
 
 @dataclass(frozen=True)

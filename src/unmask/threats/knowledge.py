@@ -1,4 +1,4 @@
-"""The three sides of a threat model: what the attacker wants, knows of the data, and knows of the generator."""
+"""The words of a threat model: what the attacker wants, knows of the data and of the generator, and how the game is dealt."""
 
 from __future__ import annotations
 
@@ -27,6 +27,30 @@ class Box(StrEnum):
     BLACK = "black-box"  # may run it on tables of their own
     UNCERTAIN = "uncertain-box"  # may run it, but knows its parameters only up to a prior
     WHITE = "white-box"  # may run it and sees the fitted model
+
+
+class Placement(StrEnum):
+    """What happens to the size of the real table when a target is in it."""
+
+    REPLACE = "replace"  # a target takes the place of another person: the size is constant
+    APPEND = "append"  # a target comes on top
+
+
+class SecretValues(StrEnum):
+    """Which value of the secret the targets have in the attribute game."""
+
+    TRUE = "true"  # their own
+    UNIFORM = "uniform"  # drawn anew each time, so that chance is 1 / levels and all above it is leakage
+
+
+class Coins(StrEnum):
+    """Whose absence the coin decides on: the two ways are the two kinds of neighbours that claims are about."""
+
+    INDEPENDENT = "independent"  # each unit is in or not: add-remove
+    PAIRED = "paired"  # one of each two units is in, so the size is constant: replace
+
+
+FEWEST_RUNS = 8  # of the coin game: with fewer, nothing can be learnt and then judged
 
 
 class Access(StrEnum):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from unmask.attacks.everyone.subset_counts import choose_subsets, count_keys, keys
-from unmask.threats.pairs import table_of
 from unmask.tables.matching import By, count_matches
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.testing._tables import STYLES, plain
+from unmask.threats.pairs import table_of
 
 
 def categories(codes: np.ndarray, size: int):

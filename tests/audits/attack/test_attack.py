@@ -12,17 +12,18 @@ import pandas as pd
 import pytest
 
 from unmask.attacks import names
-from unmask.stats.outcomes import best_guess, best_threshold, judge_membership, standardised
 from unmask.audits.attack.audit import attack
-from unmask.audits.attack.words import limit_for
 from unmask.audits.attack.plan import AttackPlan, read_plan, write_plan
-from unmask.results.policy import Severity
+from unmask.audits.attack.words import limit_for
 from unmask.errors import GeneratorError, InputError, ParameterError, RunError
 from unmask.generators.claim import Claim, Neighbours
+from unmask.results.policy import Severity
 from unmask.stats import largest_advantage
+from unmask.stats.outcomes import best_guess, best_threshold, judge_membership, standardised
 from unmask.tables.read import read_table, write_csv, write_schema
 from unmask.tables.schema import Origin
-from unmask.threats.game import Game, Placement
+from unmask.threats.game import Game
+from unmask.threats.knowledge import Placement
 
 
 @pytest.fixture(scope="module")

@@ -4,25 +4,25 @@ import time
 
 import numpy as np
 import pytest
+from unmask.attacks.claim.attacks import ABSTAIN, IN, OUT, Fingerprint, Static
 
 from tests import epsilon_catalogue as catalogue
+from unmask.attacks.claim.likelihood import Likelihood
+from unmask.attacks.claim.wager import Game
 from unmask.audits import epsilon_outputs as outputs
 from unmask.audits.epsilon.audit import EpsilonPlan, audit_epsilon, parse_claim
-from unmask.attacks.claim.attacks import ABSTAIN, IN, OUT, Fingerprint, Static
-from unmask.attacks.claim.wager import Game
-from unmask.attacks.claim.likelihood import Likelihood
-from unmask.threats.pairs import Canary, OwnPair, RandomPair, WorstCase, parse_pair, table_of
-from unmask.reports.junit import junit_xml
-from unmask.results.policy import Severity
-from unmask.results.directory import load, write
 from unmask.errors import GeneratorError, ParameterError, RunError
 from unmask.generators import get, parse
 from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.histogram import Histogram
 from unmask.generators.privbayes import PrivBayes
+from unmask.reports.junit import junit_xml
+from unmask.results.directory import load, write
+from unmask.results.policy import Severity
 from unmask.simulation.store import Failed
 from unmask.stats import epsilon_clopper_pearson
 from unmask.testing.epsilon import ClaimRefutedError, assert_not_refuted
+from unmask.threats.pairs import Canary, OwnPair, RandomPair, WorstCase, parse_pair, table_of
 
 BOTH = list(Neighbours)
 PAIR = "worst-case:columns=2,rows=60"
@@ -386,6 +386,7 @@ def test_the_pytest_helper_fails_with_the_reason():
 def test_white_box_clopper_pearson_is_what_its_counts_say():
     """The bound at the planned number of runs equals a plain computation on the judged runs."""
     from unmask.attacks.claim.attacks import History
+
     from unmask.audits.epsilon.fixed import fixed_bounds
     from unmask.stats import Given
 

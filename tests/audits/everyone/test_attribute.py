@@ -8,21 +8,21 @@ import pandas as pd
 import pytest
 
 from unmask.attacks.everyone.secret_guess import BORROWED, STEPS, Guessed, SecretGuess, by_unit, secrets_in
-from unmask.simulation.coin_pool import CoinPool
-from unmask.audits.everyone.audit import set_up
-from unmask.audits.everyone.attribute.stage import attributes
 from unmask.audits.everyone.attribute.judge import gain_of
 from unmask.audits.everyone.attribute.play import SecretGuesses, folder_of, guess_all, redraw
+from unmask.audits.everyone.attribute.stage import attributes
+from unmask.audits.everyone.audit import set_up
 from unmask.audits.everyone.audited import Extra
 from unmask.audits.everyone.plan import EveryonePlan
-from unmask.results.figures import listed_above
-from unmask.results.policy import Severity
 from unmask.errors import ParameterError, RunError
 from unmask.generators.copycat import Copycat
 from unmask.generators.foreign import Foreign
 from unmask.generators.oblivious import Oblivious
 from unmask.reports.words import exposed
+from unmask.results.figures import listed_above
+from unmask.results.policy import Severity
 from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.coin_pool import CoinPool
 from unmask.simulation.executors.local import run_tasks
 from unmask.simulation.secret import redrawn
 from unmask.simulation.store import MemoryStore

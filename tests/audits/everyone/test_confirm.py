@@ -8,25 +8,25 @@ import pandas as pd
 import pytest
 
 from unmask.attacks.everyone.features import FeaturePlan, Features
-from unmask.simulation.coin_pool import CoinPool
 from unmask.audits.everyone.audit import scorer_of, set_up
 from unmask.audits.everyone.audited import Extra
+from unmask.audits.everyone.confirm.pool_score import SCORE, PoolScore
+from unmask.audits.everyone.confirm.result import ordinal
 from unmask.audits.everyone.confirm.stage import confirm, most_exposed, play_people
 from unmask.audits.everyone.confirm.stage import set_up as set_up_confirm
 from unmask.audits.everyone.confirm.wager import ADVANTAGES, Bet, PersonGame, graded_gain
-from unmask.audits.everyone.confirm.result import ordinal
-from unmask.simulation.person import Person, coin_of, confirm_run, play
-from unmask.audits.everyone.confirm.pool_score import SCORE, PoolScore
 from unmask.audits.everyone.evidence import judge
 from unmask.audits.everyone.people import judge_people
 from unmask.audits.everyone.plan import EveryonePlan
-from unmask.results.policy import Severity
 from unmask.generators import parse
 from unmask.generators.claim import Neighbours
 from unmask.generators.independent import Independent
 from unmask.generators.random import RandomModel
+from unmask.results.policy import Severity
 from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.coin_pool import CoinPool
 from unmask.simulation.executors.local import run_tasks
+from unmask.simulation.person import Person, coin_of, confirm_run, play
 from unmask.simulation.store import FileStore, MemoryStore
 from unmask.stats import log_e_value_of_bets, stakes
 from unmask.tables.table import Table, concatenate

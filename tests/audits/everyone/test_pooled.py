@@ -9,7 +9,8 @@ from unmask.audits import everyone_pooled
 from unmask.audits.everyone.evidence import Evidence, Judged
 from unmask.audits.everyone.pooled import judge_pooled, per_coin, pooled_bound
 from unmask.stats import epsilon_one_run
-from unmask.threats.coins import CoinGame, Coins
+from unmask.threats.coins import CoinGame
+from unmask.threats.knowledge import Coins
 
 RUNS, UNITS = 24, 50
 

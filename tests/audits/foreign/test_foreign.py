@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask.simulation.coin_pool import CoinPool
 from unmask.audits.everyone.audit import judge_pool, set_up
 from unmask.audits.everyone.plan import EveryonePlan
 from unmask.audits.foreign.audit import attack_pool, export_pool
@@ -21,6 +20,7 @@ from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.foreign import Foreign
 from unmask.reports.record import fields_of
 from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.coin_pool import CoinPool
 from unmask.simulation.executors.local import run_tasks
 from unmask.simulation.foreign.pool import file_of
 from unmask.simulation.foreign.private import read_private, sha256
@@ -29,7 +29,8 @@ from unmask.simulation.store import FileStore, MemoryStore
 from unmask.stream import stream
 from unmask.tables.read import read_table, write_csv
 from unmask.tables.table import Table
-from unmask.threats.coins import CoinGame, Coins
+from unmask.threats.coins import CoinGame
+from unmask.threats.knowledge import Coins
 
 COLUMNS = ("age", "workclass", "education", "marital-status", "occupation", "hours-per-week", "income")
 SEED = 5

@@ -9,10 +9,10 @@ import pytest
 from unmask.audits.release.audit import audit
 from unmask.audits.release.controls import instrument_check
 from unmask.audits.release.tables import Release
-from unmask.results.policy import Severity
 from unmask.datasets import planted
 from unmask.errors import InputError, ParameterError, SchemaError
 from unmask.generators.independent import Independent
+from unmask.results.policy import Severity
 from unmask.tables.infer import Hints
 from unmask.tables.read import read_table, write_csv
 
@@ -111,7 +111,7 @@ def test_persons_with_several_rows_are_one_piece_of_evidence():
         return pd.DataFrame(near, columns=list("abcd")).assign(who=np.repeat(people, 5))
 
     real, holdout, others = rows(np.arange(80)), rows(np.arange(80, 160)), rows(np.arange(160, 240))
-    result = audit(real, others.drop(columns="who"), holdout=holdout, schema=Hints(person="who"), attacks=50)
+    result = audit(real, others.drop(columns="who"), holdout=holdout, schema=Hints(person="who"), attempts=50)
     assert result.severity is Severity.NONE
     assert next(i for i in result.inputs if i.role == "real").units == 80
     exposure = pd.DataFrame(result.records.rows, columns=result.records.columns).groupby("person")["exposure"].nunique()
@@ -142,7 +142,7 @@ def test_odd_columns_and_values_do_no_harm(tmp_path):
     parts = {"real": frame[:100], "synthetic": frame[100:200], "holdout": frame[200:]}
     for name, part in parts.items():
         part.to_csv(tmp_path / f"{name}.csv", index=False)
-    result = audit(tmp_path / "real.csv", tmp_path / "synthetic.csv", holdout=tmp_path / "holdout.csv", attacks=50)
+    result = audit(tmp_path / "real.csv", tmp_path / "synthetic.csv", holdout=tmp_path / "holdout.csv", attempts=50)
     assert result.severity is Severity.NONE
     text = json.dumps(result.to_plain())
     assert "o'clock" not in text, "no value of an inferred schema is in the result"
@@ -165,7 +165,7 @@ def test_tiny_tables_run_or_say_why(release):
 def test_unlisted_synthetic_values_are_a_note_and_other_columns_an_error(release, tmp_path):
     frame = release.synthetic.to_pandas()
     frame.loc[3, "c1"] = "martian"
-    result = audit(release.real, frame, holdout=release.holdout, attacks=50)
+    result = audit(release.real, frame, holdout=release.holdout, attempts=50)
     assert any("'c1' has 1 value outside the schema" in note for note in result.notes)
     assert "martian" not in json.dumps(result.to_plain())
     with pytest.raises(SchemaError, match="Only here: 'extra'"):
@@ -176,24 +176,24 @@ def test_numeric_secrets_and_a_time_budget(rng):
     frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 400), "age": rng.integers(20, 60, 400)})
     frame["pay"] = 100 * frame["age"] + rng.normal(size=400)
     parts = frame[:150], frame[150:250], frame[250:]
-    result = audit(parts[0], parts[1], holdout=parts[2], secrets=["pay"], keys=["sex", "age"], attacks=50)
+    result = audit(parts[0], parts[1], holdout=parts[2], secrets=["pay"], keys=["sex", "age"], attempts=50)
     rows = {row[1]: row for row in grid(result, "continuous cap").rows}
     assert rows["the release"][2] < rows["nothing: the mean"][2]
     assert "inferring pay" in result.records.columns
-    short = audit(parts[0], parts[1], holdout=parts[2], attacks=50, time_budget=0)
+    short = audit(parts[0], parts[1], holdout=parts[2], attempts=50, time_budget=0)
     assert {item.name for item in short.not_tested} >= {"similarity", "controls and instrument check"}
 
 
 def test_seed_and_workers(release):
-    one = audit(release.real, release.synthetic, holdout=release.holdout, attacks=100, seed=3)
-    two = audit(release.real, release.synthetic, holdout=release.holdout, attacks=100, seed=3, workers=2)
+    one = audit(release.real, release.synthetic, holdout=release.holdout, attempts=100, seed=3)
+    two = audit(release.real, release.synthetic, holdout=release.holdout, attempts=100, seed=3, workers=2)
     assert one.to_plain() == two.to_plain()
     assert one.records.rows == two.records.rows
 
 
 def test_secrets_and_keys_can_be_named(release):
     result = audit(
-        release.real, release.synthetic, holdout=release.holdout, secrets=["c2"], keys=["c0", "c1"], attacks=100
+        release.real, release.synthetic, holdout=release.holdout, secrets=["c2"], keys=["c0", "c1"], attempts=100
     )
     names = [finding.name for finding in result.findings if finding.criterion == "inferring"]
     assert names == ["inferring c2"]

@@ -1,4 +1,4 @@
-"""The sequential game: attacks bet on each coin from what earlier runs taught them, until the claim falls or the runs end."""
+"""Wealth against a claim: attacks bet on each coin from what earlier runs taught them, until the claim falls or the runs end."""
 
 from __future__ import annotations
 
@@ -9,75 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from unmask.attacks.claim.attacks import (
-    ABSTAIN,
-    FIRST_LESSON,
-    Attack,
-    BestStatistic,
-    Fingerprint,
-    History,
-    Ratio,
-    Ridge,
-    model_attacks,
-    static_attacks,
-)
-from unmask.attacks.claim.likelihood import plan_regions
-from unmask.simulation.pair import BITS, BLACK, WHOLE, Mechanism, Setting, group_of
+from unmask.attacks.claim._attack import ABSTAIN, ClaimAttack, History
+from unmask.attacks.claim.learnt import FIRST_LESSON, BestStatistic, Ridge
 from unmask.errors import RunError
-from unmask.generators._generator import Measurement
 from unmask.generators.claim import Claim
-from unmask.simulation.store import Arrays, Failed
-from unmask.stream import stream
 from unmask.stats import Betting, Bound
 from unmask.stats.epsilon.anytime import GRID
-
-WIDE = 0.25  # share of the claim against which the wide regions are chosen: for a bound where the claim stands
-RATIO_WEIGHT = 4.0  # of the likelihood ratio, in units of any other attack
-RARE_WEIGHT = 0.5  # of attacks that double another
-CREDIT, WIDE_CREDIT = 12, 60  # bets that the simulated record counts for
-
-
-def attacks_for(setting: Setting, claim: Claim, pilot: Sequence[Measurement]) -> list[Attack]:
-    """All attacks on one pair. `pilot` are the measurements of a fit that is not a run: it tells the declared noise."""
-    epsilon, white = claim.epsilon, setting.white_box
-    found: list[Attack] = []
-    bare = isinstance(setting.generator, Mechanism)
-    if not bare:
-        found += static_attacks(setting.pair)
-    if pilot and white:
-        several = len(setting.reader.pairs) > 1 and any(len(m.columns) == 2 for m in pilot)
-        found += model_attacks(setting.reader.pairs[0] if several else None)
-        rng = stream(setting.seed, "plan", setting.pair.name)
-        half = plan_regions(setting.likelihood, pilot, epsilon=epsilon, share=0.5, credit=CREDIT, rng=rng)
-        whole = plan_regions(setting.likelihood, pilot, epsilon=WIDE * epsilon, share=1.0, credit=WIDE_CREDIT, rng=rng)
-        if half is not None and whole is not None:
-            words = "the measurements are likelier with the target than the noise allows"
-            found.append(Ratio("likelihood ratio", words, half, RATIO_WEIGHT))
-            found.append(Ratio("likelihood ratio, wide", words, whole, RATIO_WEIGHT))
-
-    def usable(name: str) -> bool:
-        return group_of(name) == BLACK or (group_of(name) != BITS and white)
-
-    found.append(BestStatistic("best statistic", "one statistic", epsilon, usable))
-    found.append(Ridge("all statistics", "a learnt score of all statistics", epsilon, usable))
-    found.append(Ridge("all statistics, wide", "a learnt score of all statistics", WIDE * epsilon, usable, RARE_WEIGHT))
-    found.append(Fingerprint("same output", "the same release comes again and again (a fixed seed)", 0))
-    if white and not bare:
-        found.append(Fingerprint("same noise", "the same measurements come again and again (a fixed seed)", 1))
-    return found
-
-
-def bits_attacks(claim: Claim) -> list[Attack]:
-    """The attack on the last bits of floating-point noise, which has a verdict of its own."""
-    words = "the last bits of floating-point noise"
-    return [BestStatistic("last bits", words, claim.epsilon, lambda name: group_of(name) == BITS)]
 
 
 @dataclass
 class PairSide:
     """The attacks on one pair and what its runs showed so far."""
 
-    attacks: list[Attack]
+    attacks: list[ClaimAttack]
     seen: list[dict[str, float]] = field(default_factory=list)
     coins: list[bool] = field(default_factory=list)
     prints: list[tuple[str, str]] = field(default_factory=list)
@@ -89,7 +33,7 @@ class PairSide:
 
 
 @dataclass
-class Game:
+class Wager:
     """Wealth against a claim, over one or more pairs that take turns."""
 
     claim: Claim
@@ -100,7 +44,7 @@ class Game:
     trail: list[float] = field(default_factory=list)  # log of the mean wealth against the claim, after each run
 
     @classmethod
-    def start(cls, claim: Claim, attacks: Sequence[list[Attack]], *, confidence: float) -> Game:
+    def start(cls, claim: Claim, attacks: Sequence[list[ClaimAttack]], *, confidence: float) -> Wager:
         """Wealth 1 in all, shared by weight; attacks with a prior record can bet on the first run."""
         every = [attack for side in attacks for attack in side]
         grid = sorted({*GRID, claim.epsilon})
@@ -132,17 +76,12 @@ class Game:
         bound = self.betting.bound()
         return replace(bound, largest_visible=max(bound.value, bound.largest_visible))
 
-    def observe(self, pair: int, coin: bool, outcome: Arrays | Failed) -> None:
-        """Play one run; a run that failed is one in which everybody abstains."""
-        if isinstance(outcome, Failed):
-            self.failed.append((coin, outcome.message))
-            self._settle(coin, np.full(len(self.names), ABSTAIN))
-            return
-        seen = dict(zip(outcome["names"].tolist(), outcome["values"].tolist(), strict=True))
-        first, second = outcome["prints"].tolist()
-        self.observe_seen(pair, coin, seen, (first, second))
+    def abstain(self, coin: bool, reason: str) -> None:
+        """A run that failed is one in which everybody abstains."""
+        self.failed.append((coin, reason))
+        self._settle(coin, np.full(len(self.names), ABSTAIN))
 
-    def observe_seen(self, pair: int, coin: bool, seen: dict[str, float], prints: tuple[str, str]) -> None:
+    def observe(self, pair: int, coin: bool, seen: dict[str, float], prints: tuple[str, str]) -> None:
         """Guesses from the regions that stand, then the coin, then what is learnt for the next run."""
         side, guesses, offset = self.sides[pair], np.full(len(self.names), ABSTAIN), self._offset(pair)
         for place, attack in enumerate(side.attacks):
@@ -179,7 +118,7 @@ class Game:
         wealth = self.betting.log_wealth[:, self.column]
         return float(np.logaddexp.reduce(wealth)) - math.log(len(wealth))
 
-    def leader(self) -> Attack:
+    def leader(self) -> ClaimAttack:
         """The attack that earned most against the claim: it names the leak."""
         every = [attack for side in self.sides for attack in side.attacks]
         return every[self.betting.leader(self.claim.epsilon)]
@@ -226,11 +165,6 @@ class Game:
             right=np.where(learnt, self.betting.right, kept_betting.right),
             bets=np.where(learnt, self.betting.bets, kept_betting.bets),
         )
-
-
-def has_fractions(side: PairSide) -> bool:
-    """Whether some output showed noise that is not whole."""
-    return any(one.get("granularity", WHOLE) < WHOLE for one in side.seen)
 
 
 def _lesson(runs: int) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unmask.results.result import Exposure
 from unmask.results.figures import Figure
+from unmask.results.result import Exposure
 from unmask.stats import Estimate
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from unmask.attacks._attack import tolerance_for
+from unmask.audits.attack.plan import AttackPlan
+from unmask.simulation.target import TargetSetting
+from unmask.simulation.target_pool import Draws
+from unmask.stats import Estimate
 from unmask.stats.outcomes import (
     AttributeOutcome,
     MembershipOutcome,
@@ -17,11 +21,7 @@ from unmask.stats.outcomes import (
     judge_membership,
     standardised,
 )
-from unmask.audits.attack.plan import AttackPlan
-from unmask.simulation.target import Setting
-from unmask.simulation.target_pool import Draws
 from unmask.stream import stream
-from unmask.stats import Estimate
 from unmask.threats.knowledge import Goal
 from unmask.threats.targets import Targets
 
@@ -31,7 +31,7 @@ class Played:
     """A game after it was played."""
 
     plan: AttackPlan
-    setting: Setting
+    setting: TargetSetting
     targets: Targets
     shadow: Draws
     test: Draws
@@ -80,11 +80,30 @@ def judge_of(played: Played, attack: Scored, tests: int) -> Judge:
     return attribute
 
 
-def strict_judges(played: Played, scored: list[Scored]) -> dict[str, Judge]:
-    """Judges whose intervals hold for all attacks and targets together."""
-    every = max(1, len(scored) * len(played.targets))
-    plan = replace(played.plan, confidence=1 - (1 - played.plan.confidence) / every)
-    return {attack.name: judge_of(replace(played, plan=plan), attack, 1) for attack in scored}
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """The judges of all attacks. `tests` findings, every attack on every group of targets, share the error."""
+
+    played: Played
+    scored: tuple[Scored, ...]
+    tests: int
+    judges: dict[str, Judge]
+    strict: dict[str, Judge]  # with intervals that hold for all attacks and targets together
+    raw: Judge  # record linkage on the published real table: what there is to lose
+
+    @classmethod
+    def of(cls, played: Played, scored: Sequence[Scored]) -> Bench:
+        tests = max(1, len(scored) * len(played.groups))
+        every = max(1, len(scored) * len(played.targets))
+        sure = replace(played.plan, confidence=1 - (1 - played.plan.confidence) / every)
+        return cls(
+            played,
+            tuple(scored),
+            tests,
+            {attack.name: judge_of(played, attack, tests) for attack in scored},
+            {attack.name: judge_of(replace(played, plan=sure), attack, 1) for attack in scored},
+            raw_judge_of(played),
+        )
 
 
 def advantages(judge: Judge, positions: np.ndarray) -> Iterator[Estimate]:

@@ -6,70 +6,45 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from unmask.simulation.draws import failures_in_words
-from unmask.stats.outcomes import FPR_GRID, MembershipOutcome
-from unmask.results.policy import Policy
-from unmask.results.figures import figure, in_100
+from unmask.audits.advice import advice_for
 from unmask.audits.attack.exposure import exposure_of
-from unmask.audits.attack.judges import (
-    Judge,
-    Outcome,
-    Played,
-    Scored,
-    advantages,
-    judge_of,
-    membership_guesses,
-    raw_judge_of,
-    strict_judges,
-    tolerance_of,
-)
-from unmask.audits.attack.words import Limit, advice_for, claim_in_words, limit_for, threat_in_words
+from unmask.audits.attack.judges import Bench, Outcome, Played, advantages, membership_guesses, tolerance_of
 from unmask.audits.attack.plan import AttackPlan
-from unmask.results.grid import Cell, Grid, Series
-from unmask.results.result import Exposure, Facts, Finding, NotTested, Records, Result, describe_input
+from unmask.audits.attack.words import Limit, claim_in_words, limit_for, threat_in_words
+from unmask.audits.part import Part
+from unmask.generators.claim import Claim
+from unmask.results.figures import figure, in_100
+from unmask.results.grid import Cell, Grid, Section, Series
 from unmask.results.policy import Severity
-from unmask.results.score_histogram import score_histograms
-from unmask.generators._generator import Generator, claim_for
+from unmask.results.result import Exposure, Facts, Finding, Records
+from unmask.results.score_charts import roc_series, score_histograms
+from unmask.simulation.draws import failures_in_words
+from unmask.stats import auc, smallest_visible_leak
+from unmask.stats.outcomes import FPR_GRID, MembershipOutcome
 from unmask.stream import stream
-from unmask.stats import LOG_GRID, auc, roc_curve, roc_on_grid, smallest_visible_leak
-from unmask.tables.table import Table
 from unmask.threats.knowledge import Goal
 
 
-def build_result(
-    played: Played, scored: list[Scored], not_tested: tuple[NotTested, ...], generator: Generator, population: Table
-) -> Result:
-    """Judge every attack on every group of targets, and on every target."""
-    tests = max(1, len(scored) * len(played.groups))
-    judges = {attack.name: judge_of(played, attack, tests) for attack in scored}
-    strict = strict_judges(played, scored)
-    raw_judge = raw_judge_of(played)
-    claim = claim_for(generator.claim, population.schema)
-    limit = limit_for(claim, played.setting.game)
+def part_of(bench: Bench, claim: Claim | None, notes: tuple[str, ...]) -> Part:
+    """Judge every attack on every group of targets."""
+    played, limit = bench.played, limit_for(claim, bench.played.setting.game)
     findings, rows = [], []
     for group, positions in ((group, played.in_group(group)) for group in played.groups):
-        raw = raw_judge(positions)
-        for name, judge in judges.items():
+        raw = bench.raw(positions)
+        for name, judge in bench.judges.items():
             if (outcome := judge(positions)) is not None:
-                exposure = exposure_of(list(advantages(strict[name], positions)))
+                exposure = exposure_of(list(advantages(bench.strict[name], positions)))
                 findings.append(_finding(played, name, group, outcome, limit, exposure))
                 rows.append((name, group, *_cells(outcome, raw)))
     failures = played.test.failures + played.shadow.failures
-    plan = played.plan
-    visible, claims = _visible(played, tests), claim_in_words(claim, limit)
-    return Result(
-        audit="attack",
-        seed=plan.seed,
-        plan=plan.to_plain(),
-        inputs=(describe_input("population", population),),
-        findings=tuple(sorted(findings, key=lambda finding: (-finding.severity.rank, -finding.estimate.low))),
-        grids=(*_grids(plan, rows), _controls(played, scored, raw_judge)),
-        series=tuple(_series(played, scored)),
-        notes=(*_notes(played, claims, population, failures), *visible),
+    visible, claims = _visible(played, bench.tests), claim_in_words(claim, limit)
+    return Part(
+        findings=tuple(findings),
+        grids=(*_grids(played.plan, rows), _controls(bench)),
+        series=tuple(_series(bench)),
+        notes=(*notes, *_notes(played, claims, failures), *visible),
         facts=Facts(visible=visible, claims=claims),
-        not_tested=not_tested,
         failed_tasks=len(failures),
-        records=_records(played, judges, raw_judge),
     )
 
 
@@ -100,11 +75,24 @@ def _cells(outcome: Outcome, raw: Outcome | None) -> tuple[Cell, ...]:
 
 def _grids(plan: AttackPlan, rows: list[tuple[Cell, ...]]) -> tuple[Grid, ...]:
     heads = _heads(plan)
-    main = Grid("attacks", "Attacks", ("attack", "targets", *heads[:MAIN]), tuple(row[: 2 + MAIN] for row in rows))
+    main = Grid(
+        "attacks",
+        "Attacks",
+        ("attack", "targets", *heads[:MAIN]),
+        tuple(row[: 2 + MAIN] for row in rows),
+        Section.ATTACKS,
+    )
     if len(heads) <= MAIN:
         return (main,)
     rest = tuple((*row[:2], *row[2 + MAIN :]) for row in rows)
-    return main, Grid("attacks in detail", "Attacks in detail", ("attack", "targets", *heads[MAIN:]), rest, detail=True)
+    return main, Grid(
+        "attacks in detail",
+        "Attacks in detail",
+        ("attack", "targets", *heads[MAIN:]),
+        rest,
+        Section.ATTACKS,
+        detail=True,
+    )
 
 
 def _rounded(*values: float) -> tuple[float, ...]:
@@ -116,14 +104,14 @@ def _finding(
 ) -> Finding:
     lower = max(0.0, outcome.adjusted_low)
     if isinstance(outcome, MembershipOutcome):
-        severity = Policy().severity(lower, tpr_at_1_percent=outcome.certain_tpr)
+        severity = played.plan.policy.severity(lower, tpr_at_1_percent=outcome.certain_tpr)
         title = (
             f"{name}, {group} targets: their presence is recognised in {in_100(outcome.tpr.value)} releases, "
             f"at {in_100(outcome.fpr.value)} false alarms"
         )
         estimate, control = outcome.advantage, outcome.fpr
     else:
-        severity = Policy().severity(lower)
+        severity = played.plan.policy.severity(lower)
         title = (
             f"{name}, {group} targets: their secret is guessed right in {in_100(outcome.with_person.value)} releases made "
             f"with them, {in_100(outcome.without_person.value)} made without"
@@ -146,29 +134,26 @@ def _finding(
     )
 
 
-def _series(played: Played, scored: list[Scored]) -> Iterator[Series]:
+def _series(bench: Bench) -> Iterator[Series]:
     """ROC curves on a logarithmic grid and histograms of scores, pooled over all targets."""
+    played = bench.played
     if played.plan.goal != Goal.MEMBERSHIP:
         return
-    for attack in scored:
+    for attack in bench.scored:
         scores, _, active = membership_guesses(played, attack)
         members = played.test.members[active]
         if members.all() or not members.any():
             continue
-        curve = roc_curve(scores[active][members], scores[active][~members])
-        rates = roc_on_grid(curve)
-        yield Series(
-            f"roc/{attack.name}", f"ROC of {attack.name}", "false positive rate", "true positive rate",
-            tuple(float(fpr) for fpr in LOG_GRID), tuple(round(float(rate), 6) for rate in rates),
-        )  # fmt: skip
+        yield roc_series(attack.name, scores[active][members], scores[active][~members])
         sides = {"target in the data": scores[active][members], "target not in": scores[active][~members]}
         yield from score_histograms(attack.name, sides, "releases")
 
 
-def _controls(played: Played, scored: list[Scored], raw_judge: Judge) -> Grid:
+def _controls(bench: Bench) -> Grid:
     """An attack that must win, and one that must not."""
+    played, scored = bench.played, bench.scored
     rows: list[tuple[Cell, ...]] = []
-    if (raw := raw_judge(np.arange(len(played.targets)))) is not None:
+    if (raw := bench.raw(np.arange(len(played.targets)))) is not None:
         found = raw.advantage
         figures = _rounded(found.value, found.low, found.high)
         rows.append(("real table published, record linkage: advantage", *figures, "near 1, unless targets have twins"))
@@ -181,24 +166,23 @@ def _controls(played: Played, scored: list[Scored], raw_judge: Judge) -> Grid:
             rows.append(
                 (f"permuted membership, {scored[0].name}: AUC", *figures, "should cover 0.5, in 19 of 20 audits")
             )
-    return Grid("controls", "Controls", ("control", "value", "low", "high", "meaning"), tuple(rows))
+    return Grid("controls", "Controls", ("control", "value", "low", "high", "meaning"), tuple(rows), Section.SOUND)
 
 
-def _records(played: Played, judges: dict[str, Judge], raw_judge: Judge) -> Records:
+def records_of(bench: Bench) -> Records:
     """Every attack on every single target, by row number of the population."""
-    rows = []
+    played, rows = bench.played, []
     for place, row in enumerate(played.targets.rows):
-        raw = raw_judge(np.array([place]))
-        for name, judge in judges.items():
+        raw = bench.raw(np.array([place]))
+        for name, judge in bench.judges.items():
             if (outcome := judge(np.array([place]))) is not None:
                 rows.append((int(row), played.targets.groups[place], name, *_cells(outcome, raw)))
     return Records(("row", "group", "attack", *_heads(played.plan)), tuple(rows))
 
 
-def _notes(played: Played, claims: tuple[str, ...], population: Table, failures: tuple[str, ...]) -> tuple[str, ...]:
+def _notes(played: Played, claims: tuple[str, ...], failures: tuple[str, ...]) -> tuple[str, ...]:
     game = played.setting.game
     notes = [
-        *population.notes,
         f"This is the {game.name} game: "
         + ("this data set is fixed." if game.name == "seeded" else "the result is an average over real tables."),
         f"{len(played.test):,} releases were judged; the attacker had {len(played.shadow):,} of their own.",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unmask.results.policy import Severity
 from unmask.generators.claim import Claim, Neighbours
 from unmask.stats import largest_advantage, largest_auc, replacement_claim
-from unmask.threats.game import Game, Placement, SecretValues
-from unmask.threats.knowledge import Box, Data, Goal
+from unmask.threats.game import Game
+from unmask.threats.knowledge import Box, Data, Goal, Placement, SecretValues
 
 _DATA = {
     Data.AUXILIARY: "knows other people of the same population",
@@ -31,17 +30,6 @@ def threat_in_words(game: Game) -> str:
         drawn = " (drawn anew for each release)" if game.secret_values is SecretValues.UNIFORM else ""
         want = f"knows everything about a person but '{game.secret}'{drawn} and wants to know that"
     return f"Someone who holds the release, {_DATA[game.data]}, {_BOX[game.box]}, {want}."
-
-
-def advice_for(severity: Severity) -> str:
-    """What to do about a finding."""
-    return {
-        Severity.HIGH: "Do not publish such releases as anonymous: use a differentially private generator, a smaller budget, "
-        "or coarser columns.",
-        Severity.MEDIUM: "Publish only after weighing this against the sensitivity of the data, or lower the budget.",
-        Severity.LOW: "A small leak was shown. Run more tests to see how large it is.",
-        Severity.NONE: "This attack showed no leak. Others may: more shadows and tests sharpen it.",
-    }[severity]
 
 
 @dataclass(frozen=True)

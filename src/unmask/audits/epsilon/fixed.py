@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.attacks.claim.attacks import History, Linear, growth
-from unmask.attacks.claim.likelihood import guesses_of, record
-from unmask.simulation.pair import BITS, BLACK, group_of
+from unmask.attacks.claim._attack import History, guesses_of, record
+from unmask.attacks.claim.learnt import LinearScore, growth
+from unmask.attacks.claim.outputs import BITS, BLACK, group_of
 from unmask.generators.claim import Claim
 from unmask.stats import (
     Bound,
@@ -79,7 +79,7 @@ def _score(past: History, early: np.ndarray, claim: Claim, white_box: bool) -> t
     values = past.values[:, [past.names.index(name) for name in names]]
     candidates: list[tuple[str, np.ndarray]] = [(name, values[:, place]) for place, name in enumerate(names)]
     candidates += [(f"minus {name}", -column) for name, column in candidates]
-    model = Linear.fit(names, values[early], past.coins[early])
+    model = LinearScore.fit(names, values[early], past.coins[early])
     candidates.append(("a learnt score of all statistics", model.score(values)))
     promise = [_promise(scores[early], past.coins[early], claim.epsilon / 2) for _, scores in candidates]
     return candidates[int(np.argmax(promise))]

@@ -1,31 +1,31 @@
-"""From a game that was played to a verdict: refuted or not, by what, how sharply, and is the audit sound?"""
+"""From a wager that was played to a verdict: refuted or not, by what, how sharply, and is the audit sound?"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.attacks.claim.attacks import Attack, BestStatistic
+from unmask.attacks.claim._attack import ClaimAttack
+from unmask.attacks.claim.learnt import BestStatistic
+from unmask.attacks.claim.wager import Wager
+from unmask.audits.epsilon.attacks import bits_attacks, has_fractions
 from unmask.audits.epsilon.fixed import Fixed, fixed_bounds
-from unmask.attacks.claim.wager import Game, bits_attacks, has_fractions
-from unmask.simulation.pair import Setting
+from unmask.audits.epsilon.plan import EpsilonPlan
 from unmask.audits.epsilon.power import power_curve, smallest_seen
 from unmask.audits.epsilon.support import Support, support_in_words, support_of
-from unmask.results.grid import Cell, Grid, Series
-from unmask.results.result import Facts, Finding, NotTested, Result, describe_input
-from unmask.results.figures import Figure
-from unmask.results.policy import Severity
+from unmask.audits.part import Part
 from unmask.generators._generator import Measurement, claim_for
-from unmask.stream import stream
+from unmask.results.figures import Figure
+from unmask.results.grid import Cell, Grid, Section, Series, SeriesKind
+from unmask.results.policy import Severity
+from unmask.results.result import Facts, Finding, NotTested
+from unmask.simulation.pair import PairSetting
 from unmask.stats import Bound, Refusal
+from unmask.stream import stream
 from unmask.tables.table import Table
-
-if TYPE_CHECKING:
-    from unmask.audits.epsilon.audit import EpsilonPlan
 
 POWER = 0.8
 POINTS = 200  # of a series
@@ -41,92 +41,93 @@ class Control:
 
 
 @dataclass(frozen=True, eq=False)
-class Audited:
+class PlayedClaim:
     """An audit after all runs."""
 
     plan: EpsilonPlan
-    settings: Sequence[Setting]
+    settings: Sequence[PairSetting]
     pilots: Sequence[tuple[Measurement, ...]]
-    game: Game
+    wager: Wager
     controls: Sequence[Control]
     planned: int | None  # the number of runs that was fixed beforehand; None if the audit carries an earlier one on
     real: Table | None
 
     @property
     def stopped_early(self) -> bool:
-        return self.game.refuted and self.plan.stop_early
+        return self.wager.refuted and self.plan.stop_early
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time was used up before the claim fell or the runs were played."""
+        return self.planned is not None and self.wager.runs < self.planned and not self.stopped_early
 
     @property
     def ceiling(self) -> float | None:
         """The most that the declared noise of the first pair can show."""
         if not self.pilots[0]:
             return None
-        return self.settings[0].likelihood.ceiling(self.pilots[0], self.plan.claim.delta)
+        return self.settings[0].likelihood.ceiling(self.pilots[0], self.plan.tested.delta)
 
 
-def build_result(audited: Audited) -> Result:
+def part_of(played: PlayedClaim) -> Part:
     """The verdict, with everything that a reader needs to weigh it."""
-    game, plan = audited.game, audited.plan
-    bound = game.bound()
-    fixed = _fixed(audited)
-    support = support_of(game.sides[0].history(), plan.claim) if game.sides[0].coins else []
-    bits = _bits(audited)
-    visible, void = () if game.refuted else (_power_note(audited),), _void(audited)
-    findings = [_finding(audited, bound)]
+    wager, plan = played.wager, played.plan
+    bound = wager.bound()
+    fixed = _fixed(played)
+    support = support_of(wager.sides[0].history(), plan.tested) if wager.sides[0].coins else []
+    bits = _bits(played)
+    visible, void = () if wager.refuted else (_power_note(played),), _void(played)
+    findings = [_finding(played, bound)]
     if bits is not None and bits.refuted:
-        findings.append(_bits_finding(audited, bits))
-    return Result(
-        audit="epsilon",
-        seed=plan.seed,
-        plan=plan.to_plain(),
-        inputs=() if audited.real is None else (describe_input("real", audited.real),),
+        findings.append(_bits_finding(played, bits))
+    return Part(
         findings=tuple(findings),
         grids=(
-            _verdict_grid(audited, bound, fixed),
-            _attack_grid(audited),
-            _control_grid(audited.controls),
+            _verdict_grid(played, bound, fixed),
+            _attack_grid(played),
+            _control_grid(played.controls),
             _support_grid(support),
         ),
-        series=_series(audited),
-        notes=tuple(_notes(audited, bound, (*visible, *void), support, bits)),
+        series=_series(played),
+        notes=tuple(_notes(played, bound, (*visible, *void), support, bits)),
         facts=Facts(visible=visible, claims=void),
-        not_tested=tuple(_not_tested(audited, fixed)),
-        failed_tasks=len(game.failed),
+        not_tested=tuple(_not_tested(played, fixed)),
+        failed_tasks=len(wager.failed),
     )
 
 
-def verdict(audited: Audited, bound: Bound) -> str:
+def verdict(played: PlayedClaim, bound: Bound) -> str:
     """One sentence: what became of the claim, after how many runs, and what leaked."""
-    game, claim = audited.game, audited.plan.claim
-    if game.refuted:
-        leader = game.leader()
+    wager, claim = played.wager, played.plan.tested
+    if wager.refuted:
+        leader = wager.leader()
         return (
-            f"The claim {claim} is refuted after {game.runs:,} runs: {bound}. "
+            f"The claim {claim} is refuted after {wager.runs:,} runs: {bound}. "
             f"What leaked: {leader.words}{_detail(leader)} (attack '{leader.name}')."
         )
-    return f"The claim {claim} is not refuted in {game.runs:,} runs: {bound}. This is no proof that it holds."
+    return f"The claim {claim} is not refuted in {wager.runs:,} runs: {bound}. This is no proof that it holds."
 
 
-def headline(audited: Audited, bound: Bound) -> str:
+def headline(played: PlayedClaim, bound: Bound) -> str:
     """The verdict in a line."""
-    game, epsilon = audited.game, audited.plan.claim.epsilon
+    wager, epsilon = played.wager, played.plan.tested.epsilon
     shown = f"epsilon >= {bound.value:.3g} ({100 * bound.confidence:g} %)"
-    if not game.refuted:
-        return f"Claim epsilon {epsilon:g} not refuted in {game.runs:,} runs: {shown}."
-    return f"Claim epsilon {epsilon:g} refuted after {game.runs:,} runs: {shown}. What leaked: {game.leader().words}."
+    if not wager.refuted:
+        return f"Claim epsilon {epsilon:g} not refuted in {wager.runs:,} runs: {shown}."
+    return f"Claim epsilon {epsilon:g} refuted after {wager.runs:,} runs: {shown}. What leaked: {wager.leader().words}."
 
 
-def _detail(attack: Attack) -> str:
+def _detail(attack: ClaimAttack) -> str:
     return f", '{attack.chosen}'" if isinstance(attack, BestStatistic) and attack.chosen else ""
 
 
-def _finding(audited: Audited, bound: Bound) -> Finding:
-    refuted = audited.game.refuted
-    oblivious = next((control for control in audited.controls if control.name == "oblivious"), None)
+def _finding(played: PlayedClaim, bound: Bound) -> Finding:
+    refuted = played.wager.refuted
+    oblivious = next((control for control in played.controls if control.name == "oblivious"), None)
     return Finding(
         name="epsilon",
-        title=headline(audited, bound),
-        threat=_threat(audited),
+        title=headline(played, bound),
+        threat=_threat(played),
         criterion="dp claim",
         severity=Severity.HIGH if refuted else Severity.NONE,
         estimate=_figure(bound),
@@ -140,7 +141,7 @@ def _finding(audited: Audited, bound: Bound) -> Finding:
     )
 
 
-def _bits_finding(audited: Audited, bits: Game) -> Finding:
+def _bits_finding(played: PlayedClaim, bits: Wager) -> Finding:
     bound = bits.bound()
     return Finding(
         name="last-bits",
@@ -156,9 +157,9 @@ def _bits_finding(audited: Audited, bits: Game) -> Finding:
     )
 
 
-def _threat(audited: Audited) -> str:
-    names = "; ".join(setting.pair.name for setting in audited.settings)
-    sight = "the release and the fitted model" if audited.plan.access == "white-box" else "the release only"
+def _threat(played: PlayedClaim) -> str:
+    names = "; ".join(setting.pair.name for setting in played.settings)
+    sight = "the release and the fitted model" if played.plan.access == "white-box" else "the release only"
     return (
         f"Someone who knows everybody else in the table and sees {sight}, and wants to know whether one row is in. "
         f"Tables: {names}."
@@ -169,15 +170,15 @@ def _figure(bound: Bound) -> Figure:
     return Figure(float(bound.value), float(bound.value), math.inf, bound.confidence, bound.method, bound.n)
 
 
-def _fixed(audited: Audited) -> list[Fixed]:
+def _fixed(played: PlayedClaim) -> list[Fixed]:
     """Bounds at the planned number of runs; none after an early stop, a carried-on audit, or several pairs."""
-    if audited.stopped_early or audited.planned is None or len(audited.settings) > 1:
+    if played.stopped_early or played.out_of_time or played.planned is None or len(played.settings) > 1:
         return []
-    plan = audited.plan
-    gaussian = bool(audited.pilots[0]) and all(m.noise == "gaussian" for m in audited.pilots[0])
+    plan = played.plan
+    gaussian = bool(played.pilots[0]) and all(m.noise == "gaussian" for m in played.pilots[0])
     return fixed_bounds(
-        audited.game.sides[0].history(),
-        plan.claim,
+        played.wager.sides[0].history(),
+        plan.tested,
         white_box=plan.access == "white-box",
         confidence=plan.confidence,
         gaussian=gaussian,
@@ -185,46 +186,46 @@ def _fixed(audited: Audited) -> list[Fixed]:
     )
 
 
-def _bits(audited: Audited) -> Game | None:
+def _bits(played: PlayedClaim) -> Wager | None:
     """The attack on last bits, played on the same runs in the same order; None if all noise is whole."""
-    side = audited.game.sides[0]
+    side = played.wager.sides[0]
     if not has_fractions(side):
         return None
-    game = Game.start(audited.plan.claim, [bits_attacks(audited.plan.claim)], confidence=audited.plan.confidence)
+    wager = Wager.start(played.plan.tested, [bits_attacks(played.plan.tested)], confidence=played.plan.confidence)
     for seen, coin, prints in zip(side.seen, side.coins, side.prints, strict=True):
-        game.observe_seen(0, coin, seen, prints)
-        if game.refuted:
+        wager.observe(0, coin, seen, prints)
+        if wager.refuted:
             break
-    return game
+    return wager
 
 
-def _verdict_grid(audited: Audited, bound: Bound, fixed: list[Fixed]) -> Grid:
-    game, plan = audited.game, audited.plan
+def _verdict_grid(played: PlayedClaim, bound: Bound, fixed: list[Fixed]) -> Grid:
+    wager, plan = played.wager, played.plan
     rows: list[tuple[Cell, ...]] = [
-        ("claim", str(plan.claim)),
-        ("verdict", "refuted" if game.refuted else "not refuted"),
-        ("runs", f"{game.runs:,}" + (" (stopped early)" if audited.stopped_early else "")),
+        ("claim", str(plan.tested)),
+        ("verdict", "refuted" if wager.refuted else "not refuted"),
+        ("runs", f"{wager.runs:,}" + (" (stopped early)" if played.stopped_early else "")),
         ("anytime bound", str(bound)),
     ]
     rows += [
-        (f"bound at {game.runs:,} runs", f"{item.bound} [{item.attack}]")
+        (f"bound at {wager.runs:,} runs", f"{item.bound} [{item.attack}]")
         for item in fixed
         if isinstance(item.bound, Bound)
     ]
-    rows += slack_rows(audited, bound, fixed)
-    if audited.stopped_early:
+    rows += slack_rows(played, bound, fixed)
+    if played.stopped_early:
         rows.append(("other bounds", "none: after an early stop only the anytime bound is valid"))
-    return Grid("verdict", "The claim", ("what", "value"), tuple(rows))
+    return Grid("verdict", "The claim", ("what", "value"), tuple(rows), Section.EPSILON)
 
 
-def slack_rows(audited: Audited, bound: Bound, fixed: list[Fixed]) -> list[tuple[Cell, ...]]:
+def slack_rows(played: PlayedClaim, bound: Bound, fixed: list[Fixed]) -> list[tuple[Cell, ...]]:
     """What lies between the claim and the bound: accounting (noise that the claim does not need), and attack and statistics."""
-    ceiling = audited.ceiling
-    if ceiling is None or not math.isfinite(ceiling) or audited.game.refuted:
+    ceiling = played.ceiling
+    if ceiling is None or not math.isfinite(ceiling) or played.wager.refuted:
         return []  # what is declared says nothing about a claim that fell
-    epsilon = audited.plan.claim.epsilon
+    epsilon = played.plan.tested.epsilon
     best = max([bound.value, *(item.bound.value for item in fixed if isinstance(item.bound, Bound))])
-    kind = "Gaussian" if any(m.noise == "gaussian" for m in audited.pilots[0]) else "Laplace"
+    kind = "Gaussian" if any(m.noise == "gaussian" for m in played.pilots[0]) else "Laplace"
     return [
         ("ceiling", f"the declared {kind} noise on this pair gives at most epsilon {ceiling:.3g}"),
         (
@@ -235,12 +236,12 @@ def slack_rows(audited: Audited, bound: Bound, fixed: list[Fixed]) -> list[tuple
     ]
 
 
-def _attack_grid(audited: Audited) -> Grid:
-    game = audited.game
-    wealth = game.betting.log_wealth[:, game.column] - math.log(len(game.names))
-    every = [(number, attack) for number, side in enumerate(game.sides) for attack in side.attacks]
+def _attack_grid(played: PlayedClaim) -> Grid:
+    wager = played.wager
+    wealth = wager.betting.log_wealth[:, wager.column] - math.log(len(wager.names))
+    every = [(number, attack) for number, side in enumerate(wager.sides) for attack in side.attacks]
     order = sorted(range(len(every)), key=lambda place: (-float(wealth[place]), place))
-    several = len(game.sides) > 1
+    several = len(wager.sides) > 1
     rows = tuple(
         (
             every[place][1].name + (f", pair {every[place][0] + 1}" if several else ""),
@@ -250,7 +251,7 @@ def _attack_grid(audited: Audited) -> Grid:
         for place in order
     )
     return Grid("attacks", "Attacks: share of the wealth against the claim (log10; 1.3 in all refutes)",
-                ("attack", "what it reads", "log10 wealth"), rows)  # fmt: skip
+                ("attack", "what it reads", "log10 wealth"), rows, Section.ATTACKS)  # fmt: skip
 
 
 def _control_grid(controls: Sequence[Control]) -> Grid:
@@ -269,17 +270,17 @@ def _control_grid(controls: Sequence[Control]) -> Grid:
         for c in controls
     )
     return Grid("controls", "Is this audit sound? The same attacks on two generators whose answer is known",
-                ("control", "what it does", "bound", "largest visible", "claim"), rows)  # fmt: skip
+                ("control", "what it does", "bound", "largest visible", "claim"), rows, Section.SOUND)  # fmt: skip
 
 
 def _support_grid(support: list[Support]) -> Grid:
     rows = tuple((s.what, s.with_target, s.without, s.changes) for s in support)
     return Grid("support", "Does what can occur change with the target?",
-                ("what", "with the target", "without", "changes"), rows, detail=True)  # fmt: skip
+                ("what", "with the target", "without", "changes"), rows, Section.EPSILON, detail=True)  # fmt: skip
 
 
-def _series(audited: Audited) -> tuple[Series, ...]:
-    trail = audited.game.trail
+def _series(played: PlayedClaim) -> tuple[Series, ...]:
+    trail = played.wager.trail
     if not trail:
         return ()
     places = np.unique(np.linspace(0, len(trail) - 1, POINTS).astype(int))
@@ -287,38 +288,39 @@ def _series(audited: Audited) -> tuple[Series, ...]:
         Series(
             "wealth", "Wealth against the claim; 1.3 refutes it at 95 %", "runs", "log10 wealth",
             tuple(float(place + 1) for place in places), tuple(trail[place] / math.log(10) for place in places),
+            SeriesKind.WEALTH, Section.EPSILON,
         ),
     )  # fmt: skip
 
 
-def _void(audited: Audited) -> tuple[str, ...]:
+def _void(played: PlayedClaim) -> tuple[str, ...]:
     """That the claim means nothing on the real table, if so."""
-    declared = claim_for(audited.plan.claim, audited.real.schema) if audited.real is not None else None
+    declared = claim_for(played.plan.tested, played.real.schema) if played.real is not None else None
     if declared is None or not declared.void:
         return ()
     return (f"On the real table the claim is void: {declared.void}.",)
 
 
 def _notes(
-    audited: Audited, bound: Bound, facts: tuple[str, ...], support: list[Support], bits: Game | None
+    played: PlayedClaim, bound: Bound, facts: tuple[str, ...], support: list[Support], bits: Wager | None
 ) -> list[str]:
-    game = audited.game
-    notes = [verdict(audited, bound), support_in_words(support), *facts]
+    wager = played.wager
+    notes = [verdict(played, bound), support_in_words(support), *facts]
     if bits is not None:
         state = "refute the claim on their own" if bits.refuted else "do not refute the claim"
         notes.append(
             f"Last bits: the measurements are not whole; their last bits {state} (attack reported separately)."
         )
-    if len(audited.settings) > 1 and not game.refuted:
+    if len(played.settings) > 1 and not wager.refuted:
         notes.append(
             "Several pairs take turns, so bounds at a fixed number of runs are not given; name one pair for them."
         )
-    notes += _control_notes(audited.controls)
-    if game.failed:
-        sides = [sum(coin is side for coin, _ in game.failed) for side in (True, False)]
+    notes += _control_notes(played.controls)
+    if wager.failed:
+        sides = [sum(coin is side for coin, _ in wager.failed) for side in (True, False)]
         notes.append(
-            f"{len(game.failed)} runs failed ({sides[0]} with the target, {sides[1]} without) and count as abstained. "
-            f"The first was a {game.failed[0][1].partition(':')[0]}; the messages are in draws/."
+            f"{len(wager.failed)} runs failed ({sides[0]} with the target, {sides[1]} without) and count as abstained. "
+            f"The first was a {wager.failed[0][1].partition(':')[0]}; the messages are in draws/."
         )
     return notes
 
@@ -330,32 +332,40 @@ def _control_notes(controls: Sequence[Control]) -> list[str]:
     return [f"A control did not behave ({', '.join(bad)}): do not trust this audit before you know why (see controls)."]
 
 
-def _power_note(audited: Audited) -> str:
-    plan, game = audited.plan, audited.game
+def _power_note(played: PlayedClaim) -> str:
+    plan, wager = played.plan, played.wager
     curve = power_curve(
-        plan.claim.epsilon, delta=plan.claim.delta, runs=game.runs, share=1 / len(game.names), confidence=plan.confidence,
+        plan.tested.epsilon, delta=plan.tested.delta, runs=wager.runs, share=1 / len(wager.names), confidence=plan.confidence,
         rng=stream(plan.seed, "power"),
     )  # fmt: skip
     seen = smallest_seen(curve, POWER)
     if math.isinf(seen):
-        return f"Power: {game.runs:,} runs are too few to refute this claim with probability {POWER:.0%}, whatever the truth."
+        return f"Power: {wager.runs:,} runs are too few to refute this claim with probability {POWER:.0%}, whatever the truth."
     return (
         f"Power: a mechanism with a true epsilon of {seen:.3g} or more would have been refuted with probability {POWER:.0%} in "
-        f"{game.runs:,} runs, if an attack reads it as well as it can be read (randomised response)."
+        f"{wager.runs:,} runs, if an attack reads it as well as it can be read (randomised response)."
     )
 
 
-def _not_tested(audited: Audited, fixed: list[Fixed]) -> list[NotTested]:
+def _not_tested(played: PlayedClaim, fixed: list[Fixed]) -> list[NotTested]:
     found = [
         NotTested(item.bound.method, item.bound.reason, "see the reason")
         for item in fixed
         if isinstance(item.bound, Refusal)
     ]
-    if audited.plan.access == "black-box":
+    if played.out_of_time:
+        found.append(
+            NotTested(
+                "bounds at a fixed number of runs",
+                f"the time budget was used up after {played.wager.runs:,} of {played.planned:,} runs; the anytime bound holds",
+                "raise --time-budget, or leave it out",
+            )
+        )
+    if played.plan.access == "black-box":
         found.append(
             NotTested("likelihood ratio", "the fitted model is not seen (black-box)", "use --access white-box")
         )
-    elif not audited.pilots[0]:
+    elif not played.pilots[0]:
         found.append(
             NotTested("likelihood ratio", "the generator shows no measurements", "give its model `measurements`")
         )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import fisher_exact
 
-from unmask.attacks.claim.attacks import History
+from unmask.attacks.claim._attack import History
 from unmask.generators.claim import Claim
 from unmask.stats import ErrorCounts, epsilon_from_errors
 

@@ -8,60 +8,34 @@ from functools import cached_property
 import numpy as np
 
 from unmask.attacks.everyone.white_box import LIKELIHOOD, MEASURED
-from unmask.simulation.coin_pool import CoinPool
+from unmask.audits.everyone.drawn import CoinRuns
 from unmask.audits.everyone.evidence import Evidence, Judged
 from unmask.audits.everyone.people import People
 from unmask.audits.everyone.plan import EveryonePlan
 from unmask.audits.everyone.power import Power
-from unmask.results.grid import Cell, Grid, Series
-from unmask.results.result import Finding, NotTested
 from unmask.generators.claim import Claim
+from unmask.results.result import NotTested
+from unmask.simulation.coin_pool import CoinPool
 from unmask.stats import Bound
-from unmask.tables.table import Table
-from unmask.threats.coins import Coins
-
-
-@dataclass(frozen=True)
-class Extra:
-    """What later stages add: attributes, the exact game."""
-
-    findings: tuple[Finding, ...] = ()
-    grids: tuple[Grid, ...] = ()
-    series: tuple[Series, ...] = ()
-    notes: tuple[str, ...] = ()
-    not_tested: tuple[NotTested, ...] = ()
-    columns: tuple[tuple[str, tuple[Cell, ...]], ...] = ()  # more columns of records.csv, one cell per unit
-    failed_tasks: int = 0
-
-    def __add__(self, other: Extra) -> Extra:
-        return Extra(
-            self.findings + other.findings,
-            self.grids + other.grids,
-            self.series + other.series,
-            self.notes + other.notes,
-            self.not_tested + other.not_tested,
-            self.columns + other.columns,
-            self.failed_tasks + other.failed_tasks,
-        )
 
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """The pool, who was judged how, and what else was asked."""
+    """The runs, and who was judged how."""
 
     plan: EveryonePlan
-    real: Table  # the whole table, before any subsample
-    rows: np.ndarray  # row of the real table of each candidate row
-    coins: Coins
+    drawn: CoinRuns
     claim: Claim | None
-    pool: CoinPool
     judged: Judged
     people: People
     control: People  # the same with the coins of other runs
     bound: Bound  # on all units
     held: Bound | NotTested | None  # on the units that the claim is about, or why there is none; None without a claim
     power: Power
-    extra: Extra
+
+    @property
+    def pool(self) -> CoinPool:
+        return self.drawn.pool
 
     @property
     def coined(self) -> np.ndarray:

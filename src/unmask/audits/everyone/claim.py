@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 
+from unmask.audits.advice import advice_for
 from unmask.audits.everyone.evidence import Judged
 from unmask.audits.everyone.pooled import per_coin, pooled_bound
-from unmask.audits.attack.words import advice_for
-from unmask.results.figures import Figure
-from unmask.results.result import Finding, NotTested
-from unmask.results.policy import Severity
 from unmask.generators.claim import Claim
 from unmask.generators.foreign import Foreign
+from unmask.results.figures import Figure
+from unmask.results.policy import Severity
+from unmask.results.result import Finding, NotTested
 from unmask.simulation.coin import CoinSetting
 from unmask.stats import Bound
-from unmask.threats.coins import Coins, coins_for
+from unmask.threats.coins import coins_for
+from unmask.threats.knowledge import Coins
 
 NAME = "the claim"
 

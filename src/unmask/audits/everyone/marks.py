@@ -9,9 +9,9 @@ import numpy as np
 
 from unmask.attacks.everyone.features import Features
 from unmask.audits.everyone.people import People
-from unmask.results.grid import Cell, Grid
-from unmask.results.small_groups import hidden_places
 from unmask.metrics.legal import value_text
+from unmask.results.grid import Cell, Grid, GridKind, Role, Section
+from unmask.results.small_groups import hidden_places
 from unmask.stats import auc, clopper_pearson
 from unmask.tables.distance import MOST_NEIGHBOURS, nearest
 from unmask.tables.metric import Gower
@@ -83,7 +83,10 @@ def marks_grid(marks: Marks, people: People) -> Grid | None:
         rows.append((abs(apart.value - 0.5), (name, *figures)))
     heads = ("mark", "median of the listed", "median of the others", "AUC", "low", "high")
     clearest_first = tuple(cells for _, cells in sorted(rows, key=lambda row: -row[0]))
-    return Grid("people/marks", "What marks the people on the list", heads, clearest_first)
+    return Grid(
+        "people/marks", "What marks the people on the list", heads, clearest_first, Section.RISK,
+        roles=(Role.BY, Role.TEXT, Role.TEXT, Role.AUC, Role.LOW, Role.HIGH),
+    )  # fmt: skip
 
 
 def groups_grid(features: Features, people: People, columns: tuple[str, ...]) -> Grid | None:
@@ -92,7 +95,12 @@ def groups_grid(features: Features, people: People, columns: tuple[str, ...]) ->
         return None
     rows = [row for column in columns for row in _group_rows(features, people, column)]
     heads = ("column", "value", "people", "listed", "low", "high", "mean AUC")
-    return Grid("groups", "Who is on the list, by group", heads, tuple(rows), detail=True) if rows else None
+    roles = (Role.BY, Role.GROUP, Role.PEOPLE, Role.ESTIMATE, Role.LOW, Role.HIGH, Role.TEXT)
+    if not rows:
+        return None
+    return Grid(
+        "groups", "Who is on the list, by group", heads, tuple(rows), Section.RISK, GridKind.GROUPS, roles, detail=True
+    )
 
 
 def _group_rows(features: Features, people: People, name: str) -> Iterator[tuple[Cell, ...]]:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unmask.simulation.draws import failures_in_words
+from unmask.audits.advice import advice_for
 from unmask.audits.everyone.audited import Audited
 from unmask.audits.everyone.claim import claim_finding
 from unmask.audits.everyone.marks import group_columns, groups_grid, marks_grid, marks_of
 from unmask.audits.everyone.pooled import Pooled, judge_pooled
 from unmask.audits.everyone.power import power_in_words
-from unmask.audits.everyone.tables import attacks_grid, controls_grid, people_grid, records_of, series_of
-from unmask.results.policy import Policy
-from unmask.results.figures import figure, in_100, listed_above
-from unmask.audits.attack.words import advice_for
-from unmask.results.result import Exposure, Facts, Finding, NotTested, Result, describe_input
-from unmask.results.figures import Figure
-from unmask.results.policy import Severity
+from unmask.audits.everyone.tables import attacks_grid, controls_grid, people_grid, series_of
+from unmask.audits.part import Part
 from unmask.generators.foreign import Foreign
+from unmask.results.figures import Figure, figure, in_100, listed_above
+from unmask.results.policy import Severity
+from unmask.results.result import Exposure, Facts, Finding, NotTested
+from unmask.simulation.draws import failures_in_words
 from unmask.stats import Bound, largest_visible_of_bets
-from unmask.threats.coins import Coins
+from unmask.threats.knowledge import Coins
 
 NAME = "everyone"
 HEADLINES = 2  # membership and the list share one level
@@ -34,43 +33,30 @@ def shared(confidence: float) -> float:
     return 1 - (1 - confidence) / HEADLINES
 
 
-def build_result(audited: Audited) -> Result:
-    """The result of the audit of everyone."""
-    plan, people, extra = audited.plan, audited.people, audited.extra
+def part_of(audited: Audited) -> Part:
+    """What the coins say about everybody."""
+    plan, people = audited.plan, audited.people
     pooled = judge_pooled(audited.late, confidence=plan.confidence)
-    findings = [_membership(audited, pooled), _list(audited), *_claim(audited), *extra.findings]
     features = audited.pool.setting.features
-    marks = marks_of(features)
     visible = power_in_words(audited.power, len(audited.pool), more=_more_runs(audited))
     at_risk = _at_risk(audited)
-    groups = groups_grid(features, people, group_columns(audited.real.schema, plan.groups))
     grids = (
         attacks_grid(audited, pooled),
         controls_grid(audited),
         people_grid(audited),
-        marks_grid(marks, people),
-        groups,
+        marks_grid(marks_of(features), people),
+        groups_grid(features, people, group_columns(audited.drawn.real.schema, plan.groups)),
     )
     claims = () if audited.claim is None else (f"The generator claims: {audited.claim}.",)
-    return Result(
-        audit=NAME,
-        seed=plan.seed,
-        plan=plan.to_plain(),
-        inputs=(describe_input("real", audited.real),),
-        findings=tuple(sorted(findings, key=_clearest_first)),
-        grids=(*(grid for grid in grids if grid is not None), *extra.grids),
-        series=(*series_of(audited), *extra.series),
-        notes=(*_notes(audited), at_risk, visible, *claims, *extra.notes),
+    return Part(
+        findings=(_membership(audited, pooled), _list(audited), *_claim(audited)),
+        grids=tuple(grid for grid in grids if grid is not None),
+        series=tuple(series_of(audited)),
+        notes=(*_notes(audited), at_risk, visible, *claims),
         facts=Facts(visible=(visible,), at_risk=(at_risk,), claims=claims),
-        not_tested=(*_not_tested(audited), *extra.not_tested),
-        failed_tasks=len(audited.pool.failures) + extra.failed_tasks,
-        records=records_of(audited, marks),
+        not_tested=tuple(_not_tested(audited)),
+        failed_tasks=len(audited.pool.failures),
     )
-
-
-def _clearest_first(finding: Finding) -> tuple[int, bool, float]:
-    """Worst first; a refuted claim before anything else that is as bad."""
-    return -finding.severity.rank, finding.criterion != "dp claim", -finding.estimate.low
 
 
 def _threat(audited: Audited) -> str:
@@ -80,7 +66,7 @@ def _threat(audited: Audited) -> str:
 
 def _membership(audited: Audited, pooled: Pooled) -> Finding:
     certain = judge_pooled(audited.late, confidence=shared(audited.plan.confidence))
-    severity = Policy().severity(max(0.0, certain.advantage.low), tpr_at_1_percent=certain.tpr_at[0].low)
+    severity = audited.plan.policy.severity(max(0.0, certain.advantage.low), tpr_at_1_percent=certain.tpr_at[0].low)
     return Finding(
         name=NAME,
         title=(
@@ -102,7 +88,7 @@ def _list(audited: Audited) -> Finding:
     people, plan = audited.people, audited.plan
     count, listed = int(audited.coined.sum()), int(people.listed.sum())
     gain = float(people.advantage.max(initial=0.0))
-    severity = Policy().severity(gain)
+    severity = plan.policy.severity(gain)
     if listed and severity is Severity.NONE:
         severity = Severity.LOW
     runs, title = len(audited.judged.all.members), f"Nobody of {count:,} people could be listed as given away"
@@ -158,20 +144,20 @@ def _notes(audited: Audited) -> Iterator[str]:
     plan, pool = audited.plan, audited.pool
     setting, people = pool.setting, pool.setting.features.units.count
     judged, late = len(audited.judged.all.members), len(audited.judged.late.members)
-    yield from audited.real.notes
+    yield from audited.drawn.real.notes
     yield (
-        f"{len(pool):,} runs of the coin game: in each, every {'pair of people' if audited.coins is Coins.PAIRED else 'person'} "
+        f"{len(pool):,} runs of the coin game: in each, every {'pair of people' if audited.drawn.coins is Coins.PAIRED else 'person'} "
         f"has a fair coin, the generator is fitted to about {people / 2:,.0f} of {people:,} people and publishes "
         f"{setting.synthetic_rows:,} rows. The first {len(pool) - judged} runs only teach; the list is judged on the other "
         f"{judged}, rates and the bound of everybody on the last {late}."
     )
     settled = "" if plan.confirm else "; only the exact game at full size settles it for single people"
     yield f"Each run learns from half of the people. That overstates what a fit to all of them gives away{settled}."
-    if audited.coins is Coins.PAIRED:
+    if audited.drawn.coins is Coins.PAIRED:
         yield "With paired coins a name on the list says that one of a pair shows: the person, or the one who stands in."
     if setting.generator.row_level:
         yield "This generator publishes changed real rows: their number varies with the coins, and counts as a leak here."
-    if plan.subsample is not None and len(setting.candidates) < len(audited.real):
+    if plan.subsample is not None and len(setting.candidates) < len(audited.drawn.real):
         yield (
             f"Only {people:,} people, drawn at random, took part (--subsample). A generator that learns from fewer people "
             "gives more away about each of them: the figures are for tables of this size, and nothing is said about the others."
@@ -180,7 +166,9 @@ def _notes(audited: Audited) -> Iterator[str]:
         "With the coins of other runs, which say nothing about these releases, the same analysis lists "
         f"{int(audited.control.listed.sum())} people."
     )
-    kind = "one of a pair replaced by the other" if audited.coins is Coins.PAIRED else "one person added or removed"
+    kind = (
+        "one of a pair replaced by the other" if audited.drawn.coins is Coins.PAIRED else "one person added or removed"
+    )
     yield f"All judged coins together ({kind}): {audited.bound}."
     if listed := int(audited.people.listed.sum()):
         most = largest_visible_of_bets(judged, people=int(audited.coined.sum()), rate=plan.rate, listed=listed)

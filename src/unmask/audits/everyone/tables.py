@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from unmask.audits.everyone.audited import Audited
 from unmask.audits.everyone.evidence import Evidence
-from unmask.audits.everyone.marks import Marks
+from unmask.audits.everyone.marks import marks_of
 from unmask.audits.everyone.people import PERSON_FPR
 from unmask.audits.everyone.pooled import RATES, Pooled, judge_pooled
-from unmask.results.grid import Cell, Grid, Series
+from unmask.results.grid import Cell, Grid, Section, Series, SeriesKind
 from unmask.results.result import Records
-from unmask.results.score_histogram import score_histograms
+from unmask.results.score_charts import roc_series, score_histograms
 from unmask.results.small_groups import crowd_quantiles
-from unmask.stats import LOG_GRID, roc_curve, roc_on_grid
 from unmask.tables.units import SMALLEST_GROUP
 
 RAW = "distance to the closest record"
+Columns = Sequence[tuple[str, Sequence[Cell] | np.ndarray]]
+
 OUTER = 10 * SMALLEST_GROUP  # listed people from which a tenth of them is a crowd
 
 
@@ -30,7 +31,7 @@ def attacks_grid(audited: Audited, pooled: Pooled) -> Grid:
         evidence = Evidence(audited.raw_distance, audited.late.members)
         rows.append((RAW, *_cells(judge_pooled(evidence, confidence=audited.plan.confidence))))
     heads = ("attack", "AUC", "low", "high", *(f"TPR at FPR {rate:g}" for rate in RATES))
-    return Grid("attacks", "Everybody, all judged runs together", heads, tuple(rows))
+    return Grid("attacks", "Everybody, all judged runs together", heads, tuple(rows), Section.ATTACKS)
 
 
 def _cells(pooled: Pooled) -> tuple[Cell, ...]:
@@ -46,7 +47,7 @@ def controls_grid(audited: Audited) -> Grid:
         ("people listed with the coins of other runs (nobody should be)", int(audited.control.listed.sum()), people),
         ("epsilon, everybody together, >=", round(audited.bound.value, 3), round(audited.bound.largest_visible, 3)),
     )
-    return Grid("controls", "Controls", ("what", "found", "at most"), rows)
+    return Grid("controls", "Controls", ("what", "found", "at most"), rows, Section.SOUND)
 
 
 def people_grid(audited: Audited) -> Grid | None:
@@ -63,52 +64,44 @@ def people_grid(audited: Audited) -> Grid | None:
         for name, values in figures.items()
     ]
     names = ("of the people on the list", *(heads[share] for share in shares))
-    return Grid("people", f"The {count:,} people on the list", names, tuple(rows))
+    return Grid("people", f"The {count:,} people on the list", names, tuple(rows), Section.RISK)
 
 
 def series_of(audited: Audited) -> Iterator[Series]:
     """ROC curves, histograms of evidence, the exposure of everybody, and the power of this audit."""
     late = audited.late
     inside, outside = late.log_ratios[late.members], late.log_ratios[~late.members]
-    yield _roc("everyone", inside, outside)
+    yield roc_series("everyone", inside, outside)
     if audited.raw_distance is not None:
-        yield _roc(RAW, audited.raw_distance[late.members], audited.raw_distance[~late.members])
+        yield roc_series(RAW, audited.raw_distance[late.members], audited.raw_distance[~late.members])
     yield from score_histograms("everyone", {"in": inside, "out": outside}, "people and runs", each=len(late.members))
     shares, exposures = crowd_quantiles(audited.people.log_e[audited.coined] / math.log(10))
     if shares:
         yield Series(
             "risk/exposure", "Exposure of everybody", "share of the people",
-            "log10 of the e-value: evidence that the releases tell", shares, exposures,
+            "log10 of the e-value: evidence that the releases tell", shares, exposures, SeriesKind.RISK, Section.RISK,
         )  # fmt: skip
     yield Series(
         "power/everyone", "How often the list would hold a person whose record is copied", "share of releases with a copy",
         "share of trials in which the person is listed", audited.power.chances,
-        tuple(round(share, 3) for share in audited.power.seen),
+        tuple(round(share, 3) for share in audited.power.seen), SeriesKind.POWER, Section.SOUND,
     )  # fmt: skip
 
 
-def _roc(name: str, inside: np.ndarray, outside: np.ndarray) -> Series:
-    rates = roc_on_grid(roc_curve(inside, outside))
-    return Series(
-        f"roc/{name}", f"ROC of {name}", "false positive rate", "true positive rate",
-        tuple(float(fpr) for fpr in LOG_GRID), tuple(round(float(rate), 6) for rate in rates),
-    )  # fmt: skip
-
-
-def records_of(audited: Audited, marks: Marks) -> Records:
-    """Every unit with a coin by the number of its first row, most exposed first."""
+def records_of(audited: Audited, more: Columns) -> Records:
+    """Every unit with a coin by the number of its first row, most exposed first. `more` are columns of later stages."""
     people, features = audited.people, audited.pool.setting.features
     _, first = np.unique(features.units.of_row, return_index=True)
     columns: list[tuple[str, list[Cell]]] = [
-        ("row", [int(row) for row in audited.rows[first]]),
+        ("row", [int(row) for row in audited.drawn.rows[first]]),
         ("rank", [int(rank) for rank in people.rank]),
         ("listed", [bool(flag) for flag in people.listed]),
         ("log10 e-value", _numbers(people.log_e / math.log(10))),
         ("AUC", _numbers(people.auc)),
         (f"TPR at FPR {PERSON_FPR:g}", _numbers(people.tpr)),
         ("epsilon >=", _numbers(people.epsilon)),
-        *((name, _numbers(values)) for name, values in marks.values.items()),
-        *((name, list(cells)) for name, cells in audited.extra.columns),
+        *((name, _numbers(values)) for name, values in marks_of(features).values.items()),
+        *((name, list(cells)) for name, cells in more),
     ]
     order = [int(unit) for unit in np.argsort(people.rank) if audited.coined[unit]]
     return Records(

@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 
 from unmask.attacks.everyone.scorer import RatioScorer
-from unmask.simulation.coin_pool import CoinPool
 from unmask.audits.everyone.evidence import Evidence
 from unmask.audits.everyone.pooled import per_coin
 from unmask.errors import InputError
 from unmask.simulation.coin import coin_tasks
+from unmask.simulation.coin_pool import CoinPool
 from unmask.simulation.foreign.pool import file_of
-from unmask.simulation.foreign.private import SYNTHETIC, TRAIN, Run
+from unmask.simulation.foreign.private import SYNTHETIC, TRAIN, ExportedRun
 from unmask.simulation.foreign.words import in_words, names_of
 
 FITS = 6.0  # z of a wrong run: exceeded by chance once in 10^9, and there are runs^2 of them
@@ -44,7 +44,7 @@ class Swap:
     other: float
 
 
-def check_names(directory: Path, pool: CoinPool, *, runs: Sequence[Run]) -> tuple[str, ...]:
+def check_names(directory: Path, pool: CoinPool, *, runs: Sequence[ExportedRun]) -> tuple[str, ...]:
     """Stop if files carry each other's names: the attack would be blind for them. Returns what is odd, but not certain.
 
     `runs` are all that were exported, also those without a file.

@@ -2,125 +2,134 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from unmask.results.policy import Policy
-from unmask.audits.release.closeness import matching_section, similarity_section
-from unmask.audits.release.copies import copies_section
-from unmask.audits.release.criteria import legal_section
-from unmask.audits.release.exposure import CONFOUNDED, with_records
-from unmask.audits.release.membership import membership_section
-from unmask.audits.release.plan import HOW_TO_GET_A_HOLDOUT, ReleasePlan, Section
-from unmask.audits.release.soundness import controls_section
+from unmask.audits.part import DOUBT, Part, together
+from unmask.audits.plan import takes
+from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, Case, ReleasePart
+from unmask.audits.release.copies import COPIES
+from unmask.audits.release.criteria import CRITERIA
+from unmask.audits.release.exposure import CONFOUNDED, UNTESTED, with_records
+from unmask.audits.release.matching import MATCHING
+from unmask.audits.release.membership import MEMBERSHIP
+from unmask.audits.release.plan import ReleasePlan
+from unmask.audits.release.similarity import SIMILARITY
+from unmask.audits.release.soundness import CONTROLS
 from unmask.audits.release.tables import Release, read_release
+from unmask.audits.runner import Runner
 from unmask.results.grid import Cell
-from unmask.results.result import Facts, Finding, NotTested, Records, Result, describe_input
 from unmask.results.policy import Severity
+from unmask.results.result import Finding, Input, NotTested, Records, Result, describe_input
+from unmask.simulation.executors import Executor, Progress, no_progress
 
-Progress = Callable[[int, int], None]
-
-SECTIONS = {
-    "copies": copies_section,
-    "membership": membership_section,
-    "singling out, linking, inferring": legal_section,
-    "controls and instrument check": controls_section,
-    "matching and maximum knowledge": matching_section,
-    "similarity": similarity_section,
-}
+CHECKS = (COPIES, MEMBERSHIP, CRITERIA, CONTROLS, MATCHING, SIMILARITY)  # the most telling first
+LATE = ("the time budget was used up", "raise --time-budget, or leave it out")
 
 
+@takes(ReleasePlan)
 def audit(
     real: Any,
     synthetic: Any,
     *,
     holdout: Any = None,
     schema: Any = None,
-    secrets: Sequence[str] = (),
-    keys: Sequence[str] = (),
-    attacks: int = 1000,
-    confidence: float = 0.95,
-    seed: int = 0,
-    workers: int = 1,
+    workers: int | Executor | None = None,
     time_budget: float | None = None,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = no_progress,
+    **choices: Any,
 ) -> Result:
     """Audit a release. `synthetic` is one table or a list of tables (M sets of one release).
 
     Tables are paths, frames (pandas, polars, pyarrow) or Tables. Without a holdout the audit measures, but cannot say how
     much of it the release adds to what the population teaches anyway. After `time_budget` seconds no further part is begun;
-    what was left out is listed as not tested.
+    what was left out is listed as not tested. `choices` are the fields of `ReleasePlan`: secrets, keys, attempts, confidence,
+    people_rate, policy, seed.
     """
-    plan = ReleasePlan(tuple(secrets), tuple(keys), attacks, confidence, seed=seed)
-    release = read_release(real, synthetic, holdout, schema, secrets=plan.secrets, keys=plan.keys)
-    return run(release, plan, workers=workers, time_budget=time_budget, progress=progress)
+    runner = Runner.of(workers, time_budget=time_budget, progress=progress)
+    plan = ReleasePlan.of(choices)
+    return ReleaseAudit.of(plan, real=real, synthetic=synthetic, holdout=holdout, schema=schema).run(runner)
 
 
-def run(
-    release: Release,
-    plan: ReleasePlan,
-    *,
-    workers: int = 1,
-    time_budget: float | None = None,
-    progress: Progress = lambda done, total: None,
-) -> Result:
-    """Carry out the audit part by part, the most telling first."""
-    parts, skipped, start = [], [], time.monotonic()
-    for place, (name, section) in enumerate(SECTIONS.items()):
-        progress(place, len(SECTIONS))
-        if time_budget is not None and time.monotonic() - start > time_budget:
-            skipped.append(NotTested(name, "the time budget was used up", "raise --time-budget, or leave it out"))
-            continue
-        parts.append(section(release, plan, workers))
-    progress(len(SECTIONS), len(SECTIONS))
-    explained = max((part.explained for part in parts), default=0.0)
+@dataclass(frozen=True, eq=False)
+class ReleaseAudit:
+    """A plan and the tables that it is about."""
+
+    plan: ReleasePlan
+    release: Release
+
+    @classmethod
+    def of(
+        cls, plan: ReleasePlan, *, real: Any, synthetic: Any, holdout: Any = None, schema: Any = None
+    ) -> ReleaseAudit:
+        """Read the tables, each once."""
+        return cls(plan, read_release(real, synthetic, holdout, schema, secrets=plan.secrets, keys=plan.keys))
+
+    @cached_property
+    def inputs(self) -> tuple[Input, ...]:
+        return tuple(describe_input(role, table) for role, table in self.release.tables)
+
+    def expected(self) -> Result:
+        plan = self.plan
+        return Result("release", plan.seed, plan.to_plain(), self.inputs, policy=plan.policy)
+
+    def run(self, runner: Runner) -> Result:
+        """Part by part, the most telling first."""
+        release = self.release
+        case = Case(release, self.plan, sum(check.headlines(release) for check in CHECKS), runner.workers)
+        parts: list[Part] = []
+        skipped: list[NotTested] = []
+        for place, check in enumerate(CHECKS):
+            runner.progress(place, len(CHECKS))
+            if runner.is_late:
+                skipped.append(NotTested(check.name, *LATE))
+            else:
+                parts.append(check.run(case))
+        runner.progress(len(CHECKS), len(CHECKS))
+        explained = _explained(parts)
+        if explained == 0 or release.holdout is None:
+            parts = [each for part in parts for each in (part, getattr(part, "naming", None)) if each is not None]
+        whole = Part(notes=release.notes, not_tested=(*_without_holdout(release), *skipped)) + together(parts)
+        if release.holdout is not None:
+            findings = tuple(_less_explained(finding, explained, self.plan) for finding in whole.findings)
+            whole = replace(whole, findings=findings)
+        whole = replace(whole, grids=tuple(with_records(grid, whole.findings) for grid in whole.grids))
+        return whole.told(self.expected(), _records(release, whole))
+
+
+def _explained(parts: Sequence[Part]) -> float | None:
+    """What real and holdout differ by without the release; None if no part could measure it."""
+    measured = [part.explained for part in parts if isinstance(part, ReleasePart) and part.explained is not None]
+    return max(measured, default=None)
+
+
+def _less_explained(finding: Finding, explained: float | None, plan: ReleasePlan) -> Finding:
+    """Where real and holdout differ by themselves, only what goes beyond that difference is evidence of a leak.
+
+    Where it was not measured whether they do, nothing is certain enough to be more than low.
+    """
     if explained == 0:
-        parts = [each for part in parts for each in (part, part.naming) if each is not None]
-    findings = [_less_explained(finding, explained) for part in parts for finding in part.findings]
-    facts = [part.facts for part in parts]
-    return replace(
-        expected(release, plan),
-        findings=tuple(sorted(findings, key=_order)),
-        grids=tuple(with_records(grid, findings) for part in parts for grid in part.grids),
-        series=tuple(series for part in parts for series in part.series),
-        notes=release.notes + tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-        facts=Facts(
-            visible=tuple(line for fact in facts for line in fact.visible),
-            at_risk=tuple(line for fact in facts for line in fact.at_risk),
-        ),
-        not_tested=_without_holdout(release)
-        + tuple(skipped)
-        + tuple(item for part in parts for item in part.not_tested),
-        records=_records(release, parts),
-    )
-
-
-def expected(release: Release, plan: ReleasePlan) -> Result:
-    """What is known of the result before the work begins."""
-    inputs = tuple(describe_input(role, table) for role, table in release.tables)
-    return Result(audit="release", seed=plan.seed, plan=plan.to_plain(), inputs=inputs)
-
-
-def _order(finding: Finding) -> tuple[int, bool, float]:
-    """Worst first, then what throws doubt on the others, then the clearest."""
-    return -finding.severity.rank, finding.name != "holdout", -finding.estimate.low
-
-
-def _less_explained(finding: Finding, explained: float) -> Finding:
-    """Where real and holdout differ by themselves, only what goes beyond that difference is evidence of a leak."""
-    if explained and finding.exposure is not None:
-        exposure = replace(finding.exposure, worst=None, above=None, undefined=CONFOUNDED)
-        finding = replace(finding, exposure=exposure)
-    if explained == 0 or finding.name in ("copies", "holdout") or finding.severity is Severity.NONE:
         return finding
-    left = Policy().severity(max(0.0, finding.estimate.low - explained))
+    if finding.exposure is not None:
+        why = UNTESTED if explained is None else CONFOUNDED
+        finding = replace(finding, exposure=replace(finding.exposure, worst=None, above=None, undefined=why))
+    if finding.name in ("copies", DOUBT) or finding.severity is Severity.NONE:
+        return finding
+    if explained is None:
+        left, advice = (
+            Severity.LOW,
+            f"Capped at low: it was not tested whether {CONFOUNDED}. Audit again with more time.",
+        )
+    else:
+        left = plan.policy.severity(max(0.0, finding.estimate.low - explained))
+        advice = "Confounded: see the finding about the holdout."
     if left.rank >= finding.severity.rank:
         return finding
-    return replace(finding, severity=left, advice="Confounded: see the finding about the holdout.")
+    return replace(finding, severity=left, advice=advice)
 
 
 def _without_holdout(release: Release) -> tuple[NotTested, ...]:
@@ -131,9 +140,9 @@ def _without_holdout(release: Release) -> tuple[NotTested, ...]:
     return tuple(NotTested(name, reason, HOW_TO_GET_A_HOLDOUT) for name in names)
 
 
-def _records(release: Release, parts: list[Section]) -> Records:
+def _records(release: Release, whole: Part) -> Records:
     """Everybody in the real table, the most exposed first, by row number (and person id where one is declared)."""
-    columns = [column for part in parts for column in part.columns]
+    columns = [(name, np.asarray(values)) for name, values in whole.columns]
     persons = [] if release.real.persons is None else [("person", release.real.persons)]
     everything = [*persons, *columns]
     order = np.arange(len(release.real))

@@ -8,12 +8,12 @@ import numpy as np
 from scipy.stats import rankdata
 
 from unmask.attacks.classifier import separate
-from unmask.audits.release.scoring import People, Scores
+from unmask.audits.release.scoring import Scores, Sides
 from unmask.audits.release.tables import Release
 from unmask.errors import ParameterError
 from unmask.metrics.copies import copies
-from unmask.stream import stream
 from unmask.stats import Estimate, auc
+from unmask.stream import stream
 from unmask.tables.matching import count_matches
 from unmask.tables.table import concatenate
 
@@ -22,19 +22,19 @@ TRIALS = 10
 SEEN = 8  # of TRIALS
 
 
-def blind_auc(people: People, seed: int, *, confidence: float) -> Estimate:
+def blind_auc(sides: Sides, seed: int, *, confidence: float) -> Estimate:
     """How well real people are told from the holdout by a classifier that never sees the release.
 
     Two folds, each scored by the classifier that was trained on the other, scores ranked within a fold. Above one half the
     two tables differ by themselves. The folds lean on each other, so the interval is widened by the square root of two.
     """
     rng = stream(seed, "blind")
-    holdout = concatenate([replace(table, persons=None, notes=()) for table in (people.controls, people.reference)])
-    members, others = rng.permutation(len(people.members)), rng.permutation(len(holdout))
+    holdout = concatenate([replace(table, persons=None, notes=()) for table in (sides.controls, sides.reference)])
+    members, others = rng.permutation(len(sides.members)), rng.permutation(len(holdout))
     scored: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     for fold in range(2):
-        telling = separate(people.members.take(members[fold::2]), holdout.take(others[fold::2]), rng)
-        mine = telling(people.members.take(members[1 - fold :: 2]))
+        telling = separate(sides.members.take(members[fold::2]), holdout.take(others[fold::2]), rng)
+        mine = telling(sides.members.take(members[1 - fold :: 2]))
         theirs = telling(holdout.take(others[1 - fold :: 2]))
         ranks = rankdata(np.concatenate([mine, theirs])) / (len(mine) + len(theirs))
         scored[0].append(ranks[: len(mine)])

@@ -4,40 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from unmask.results.policy import Policy
-from unmask.results.figures import figure
+from unmask.audits.part import Part
+from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, words
 from unmask.audits.release.exposure import of_attempts
-from unmask.audits.release.plan import (
-    KNOWS_RELEASE,
-    REDO,
-    ReleasePlan,
-    Section,
-    adjusted,
-    words,
-)
-from unmask.audits.release.tables import Release
-from unmask.results.result import Exposure, Finding
-from unmask.results.policy import Severity
 from unmask.metrics.copies import Copies, copies
 from unmask.metrics.legal import Attempts
-from unmask.stats import (
-    Estimate,
-    clopper_pearson,
-)
+from unmask.results.figures import figure
+from unmask.results.policy import Severity
+from unmask.results.result import Exposure, Finding
+from unmask.stats import Estimate, clopper_pearson
 from unmask.threats.targets import independent_log_likelihood
 
 
-def copies_section(release: Release, plan: ReleasePlan, workers: int) -> Section:
+def copies_part(case: Case) -> Part:
     """Unique real people who stand verbatim in the release."""
+    release, plan = case.release, case.plan
     found = copies(release.real, release.synthetic, holdout=release.holdout, confidence=plan.confidence)
-    strict = copies(release.real, release.synthetic, holdout=release.holdout, confidence=adjusted(release, plan))
+    strict = copies(release.real, release.synthetic, holdout=release.holdout, confidence=case.strict)
     findings = []
     if found.unique is not None:
         excess = found.excess or found.unique
         low = (strict.excess or strict.unique or excess).low
         severity = Severity.HIGH if low > 0 else Severity.NONE
         if found.excess is None:  # without a holdout: only records that nobody draws by chance
-            severity = _unrepeatable(release, found.published, adjusted(release, plan))
+            severity = _unrepeatable(case, found.published)
         findings.append(
             Finding(
                 "copies",
@@ -55,7 +45,7 @@ def copies_section(release: Release, plan: ReleasePlan, workers: int) -> Section
                 _exposure(found, plan.confidence),
             )
         )
-    return Section(
+    return Part(
         tuple(findings), notes=found.notes, columns=(("verbatim in the release", found.published.astype(np.int64)),)
     )
 
@@ -75,17 +65,18 @@ def _first(hits: int, size: int) -> Attempts:
     return Attempts(np.arange(size) < hits)
 
 
-def _unrepeatable(release: Release, published: np.ndarray, confidence: float) -> Severity:
+def _unrepeatable(case: Case, published: np.ndarray) -> Severity:
     """Severity from the share published of records so odd that chance would hardly ever draw one of them.
 
     Chance: independent columns with the frequencies of the real table, as many draws as the release has rows.
     """
+    release, policy = case.release, case.plan.policy
     expected = len(release.synthetic) * np.exp(independent_log_likelihood(release.real))
     odd = expected < 1e-3
     if not odd.any():
         return Severity.NONE
-    low = clopper_pearson(int(published[odd].sum()), int(odd.sum()), confidence=confidence).low
-    return Policy().severity(low) if low >= Policy().medium else Severity.NONE
+    low = clopper_pearson(int(published[odd].sum()), int(odd.sum()), confidence=case.strict).low
+    return policy.severity(low) if low >= policy.medium else Severity.NONE
 
 
 def _plus(unique: Estimate, excess: Estimate) -> Estimate:
@@ -94,3 +85,6 @@ def _plus(unique: Estimate, excess: Estimate) -> Estimate:
     return Estimate(
         value, (value, value), excess.confidence, "share of unique holdout rows", excess.assumption, excess.n
     )
+
+
+COPIES = Check("copies", copies_part, headlines=lambda release: 1)

@@ -7,32 +7,23 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from unmask.results.policy import Policy
-from unmask.results.figures import figure
-from unmask.audits.release.exposure import CRITERIA, of_criterion
-from unmask.audits.release.plan import (
-    HOW_TO_GET_A_HOLDOUT,
-    REDO,
-    ReleasePlan,
-    Section,
-    adjusted,
-    secrets_of,
-    words,
-)
+from unmask.audits.part import Part
+from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, REDO, Case, Check, words
+from unmask.audits.release.exposure import SHOWN, of_criterion
+from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.tables import Release
-from unmask.results.grid import Cell, Grid
-from unmask.results.result import Finding
-from unmask.results.policy import Severity
-from unmask.results.small_groups import hidden_places
 from unmask.metrics.inference import inferences
 from unmask.metrics.legal import Criterion, Group, groups, persons
 from unmask.metrics.linkability import linkability
 from unmask.metrics.singling_out import Mode, singling_out
-from unmask.stream import stream
-from unmask.stats import (
-    Estimate,
-)
+from unmask.results.figures import figure
+from unmask.results.grid import Cell, Grid, GridKind, Role, Section
+from unmask.results.policy import Severity
+from unmask.results.result import Finding
+from unmask.results.small_groups import hidden_places
+from unmask.stats import Estimate
 from unmask.stats.intervals import difference_limits
+from unmask.stream import stream
 from unmask.tables.schema import Origin
 
 MOST_GROUPS = 100  # keeps the report small
@@ -44,9 +35,10 @@ _PURPOSE = {
 }
 
 
-def legal_section(release: Release, plan: ReleasePlan, workers: int) -> Section:
+def criteria_part(case: Case) -> Part:
     """Singling out, linking and inferring, each with a baseline and a control."""
-    common: dict[str, Any] = {"holdout": release.holdout, "attacks": plan.attacks, "confidence": plan.confidence}
+    release, plan = case.release, case.plan
+    common: dict[str, Any] = {"holdout": release.holdout, "attempts": plan.attempts, "confidence": plan.confidence}
     found: list[tuple[str, str, Criterion]] = []
     for mode in Mode:
         rng = stream(plan.seed, "singling out", mode)
@@ -54,20 +46,21 @@ def legal_section(release: Release, plan: ReleasePlan, workers: int) -> Section:
         found.append(("singling out", f"singling out, {mode}", single))
     if len(release.schema.columns) > 1:
         rng = stream(plan.seed, "linkability")
-        linked = linkability(release.real, release.synthetic, workers=workers, rng=rng, **common)
+        linked = linkability(release.real, release.synthetic, workers=case.workers, rng=rng, **common)
         found.append(("linking", "linking", linked))
         guessed = inferences(
-            release.real, release.synthetic, secrets=secrets_of(release), workers=workers,
+            release.real, release.synthetic, secrets=release.guessed, workers=case.workers,
             rng=stream(plan.seed, "inference"), **common,
         )  # fmt: skip
         found += [("inferring", f"inferring {item.secret}", item) for item in guessed.criteria]
-    findings = tuple(_criterion_finding(release, plan, *item) for item in found)
+    findings = tuple(_criterion_finding(case, *item) for item in found)
     rows = tuple(_criterion_row(name, criterion) for _, name, criterion in found)
     heads = ("criterion", "attack", "baseline", "control", "gain", "low", "high", "p", "excess risk")
-    grid = Grid(CRITERIA, "Singling out, linking, inferring (shares of attempts that succeed)", heads, rows)
+    title = "Singling out, linking, inferring (shares of attempts that succeed)"
+    grid = Grid(SHOWN, title, heads, rows, Section.ATTACKS)
     notes = tuple(f"{name}: {note}" for _, name, criterion in found for note in criterion.notes)
     columns = tuple((name, _per_record(release, criterion)) for _, name, criterion in found)
-    return Section(findings, (grid, *_by_group(release, plan, found)), notes=notes, columns=columns)
+    return Part(findings, (grid, *_by_group(release, plan, found)), notes=notes, columns=columns)
 
 
 def _per_record(release: Release, criterion: Criterion) -> np.ndarray:
@@ -99,7 +92,13 @@ def _by_group(release: Release, plan: ReleasePlan, found: list[tuple[str, str, C
     title = "Singling out, linking, inferring by group (intervals are for one group each)"
     if len(rows) > MOST_GROUPS:
         title = f"{title}: the first {MOST_GROUPS} of {len(rows):,}"
-    return (Grid("groups/criteria", title, heads, tuple(rows[:MOST_GROUPS]), detail=True),) if rows else ()
+    if not rows:
+        return ()
+    roles = (
+        Role.BY, Role.BY, Role.GROUP, Role.PEOPLE, Role.TEXT, Role.TEXT, Role.TEXT, Role.ESTIMATE, Role.LOW, Role.HIGH,
+    )  # fmt: skip
+    shown = tuple(rows[:MOST_GROUPS])
+    return (Grid("groups/criteria", title, heads, shown, Section.RISK, GridKind.GROUPS, roles, detail=True),)
 
 
 def _group_sizes(release: Release, criterion: Criterion, key: str) -> list[tuple[int, int]]:
@@ -145,14 +144,13 @@ def _criterion_row(name: str, criterion: Criterion) -> tuple[Cell, ...]:
     return (name, *cells)
 
 
-def _criterion_finding(release: Release, plan: ReleasePlan, kind: str, name: str, found: Criterion) -> Finding:
+def _criterion_finding(case: Case, kind: str, name: str, found: Criterion) -> Finding:
     control = found.control.value if found.control else None
     against = f", {words(control)} on people who are not in the data" if control is not None else ""
     severity = Severity.NONE
     if found.difference is not None:
-        p_limit = 1 - adjusted(release, plan)
-        shown = found.p_value is not None and found.p_value <= p_limit / 2
-        severity = Policy().severity(_lower(found, adjusted(release, plan))) if shown else Severity.NONE
+        shown = found.p_value is not None and found.p_value <= (1 - case.strict) / 2
+        severity = case.plan.policy.severity(_lower(found, case.strict)) if shown else Severity.NONE
     estimate = found.difference or found.attack
     return Finding(
         name,
@@ -166,7 +164,7 @@ def _criterion_finding(release: Release, plan: ReleasePlan, kind: str, name: str
         REDO
         if severity.rank
         else ("No more often than on other people." if found.difference else HOW_TO_GET_A_HOLDOUT),
-        of_criterion(release, found, plan.confidence),
+        of_criterion(case.release, found, case.plan.confidence),
     )
 
 
@@ -185,3 +183,11 @@ def _lower(found: Criterion, confidence: float) -> float:
         attack.value * attack.n, attack.n, c=control.value * control.n, n_c=control.n, confidence=confidence
     )
     return max(0.0, min(gap.value - wider * (gap.value - gap.low), float(of_rates)))
+
+
+def _headlines(release: Release) -> int:
+    """Both ways of singling out, linking, and every column that is guessed."""
+    return len(Mode) + 1 + len(release.guessed)
+
+
+CRITERIA = Check("singling out, linking, inferring", criteria_part, headlines=_headlines)

@@ -16,17 +16,17 @@ from dataclasses import replace
 
 from scipy.special import ndtri
 
-from unmask.results.figures import listed_above
 from unmask.audits.release.tables import Release
+from unmask.metrics.legal import Attempts, Criterion, persons
+from unmask.results.figures import Figure, listed_above
 from unmask.results.grid import Cell, Grid
 from unmask.results.result import Exposure, Finding
-from unmask.results.figures import Figure
-from unmask.metrics.legal import Attempts, Criterion, persons
 from unmask.stats import Listing
 
-CRITERIA = "criteria"  # the grid that shows them
+SHOWN = "criteria"  # the grid that shows them
 NO_HOLDOUT = "there is no holdout to compare with"
 CONFOUNDED = "real table and holdout differ by themselves"
+UNTESTED = f"it was not tested whether {CONFOUNDED}"
 
 
 def of_criterion(release: Release, found: Criterion, confidence: float) -> Exposure:
@@ -81,7 +81,7 @@ def of_names(listing: Listing, rate: float) -> Exposure:
 
 def with_records(grid: Grid, findings: Sequence[Finding]) -> Grid:
     """The table of criteria with what each line means for single records; other tables as they are."""
-    if grid.name != CRITERIA:
+    if grid.name != SHOWN:
         return grid
     exposures = {finding.name: finding.exposure for finding in findings}
     columns = (*grid.columns, "worst record", "above tolerance", "hit", "attacked")

@@ -6,54 +6,44 @@ from dataclasses import replace
 
 import numpy as np
 
-from unmask.stats.outcomes import FPR_GRID
-from unmask.results.policy import Policy
-from unmask.results.figures import figure, in_100
+from unmask.audits.part import Part
+from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, ReleasePart, words
 from unmask.audits.release.exposure import of_names
-from unmask.audits.release.scoring import LEADING, Scores, judge_scores, people_of, score_all
-from unmask.audits.release.plan import (
-    KNOWS_RELEASE,
-    REDO,
-    ReleasePlan,
-    Section,
-    adjusted,
-    headline_tests,
-    words,
-)
+from unmask.audits.release.plan import ReleasePlan
+from unmask.audits.release.scoring import ATTACKS, LEADING, Scores, judge_scores
 from unmask.audits.release.tables import Release
-from unmask.results.grid import Cell, Grid, Series
-from unmask.results.result import Facts, Finding
-from unmask.results.score_histogram import score_histograms
-from unmask.results.small_groups import crowd_quantiles, hidden_places
 from unmask.metrics.legal import value_text
+from unmask.results.figures import figure, in_100
+from unmask.results.grid import Cell, Grid, GridKind, Role, Section, Series, SeriesKind
+from unmask.results.result import Facts, Finding
+from unmask.results.score_charts import roc_series, score_histograms
+from unmask.results.small_groups import crowd_quantiles, hidden_places
 from unmask.stats import (
-    LOG_GRID,
     Listing,
     benjamini_hochberg,
     clopper_pearson,
     conformal_p_values,
-    roc_curve,
-    roc_on_grid,
     smallest_visible_leak,
 )
+from unmask.stats.outcomes import FPR_GRID
 from unmask.tables.schema import Origin
 from unmask.tables.units import units
 
 
-def membership_section(release: Release, plan: ReleasePlan, workers: int) -> Section:
+def membership_part(case: Case) -> Part:
     """Real people against the half of the holdout that the attacker does not hold, and the people who stand out."""
-    if release.holdout is None:
-        return Section()
-    people = people_of(release.real, release.holdout, plan.seed)
+    release, plan, sides = case.release, case.plan, case.sides
+    if sides is None:
+        return Part()
     findings, series = [], []
     rows: list[tuple[Cell, ...]] = []
     leading: Scores | None = None
-    for scores in score_all(people, release.synthetic, plan.seed):
-        outcome = judge_scores(scores, plan.seed, confidence=plan.confidence, tests=headline_tests(release))
+    for scores in case.scores:
+        outcome = judge_scores(scores, plan.seed, confidence=plan.confidence, tests=case.headlines)
         if outcome is None:
             continue
         point = outcome.tpr_at[FPR_GRID.index(0.01)]
-        severity = Policy().severity(max(0.0, outcome.adjusted_low), tpr_at_1_percent=outcome.certain_tpr)
+        severity = plan.policy.severity(max(0.0, outcome.adjusted_low), tpr_at_1_percent=outcome.certain_tpr)
         findings.append(
             Finding(
                 scores.name,
@@ -74,11 +64,7 @@ def membership_section(release: Release, plan: ReleasePlan, workers: int) -> Sec
         rows.append(
             (scores.name, *(round(float(cell), 4) for cell in cells), len(scores.members), len(scores.controls))
         )
-        curve = roc_on_grid(roc_curve(scores.members, scores.controls))
-        series.append(
-            Series(f"roc/{scores.name}", f"ROC of {scores.name}", "false positive rate", "true positive rate",
-                   tuple(float(x) for x in LOG_GRID), tuple(round(float(y), 6) for y in curve))
-        )  # fmt: skip
+        series.append(roc_series(scores.name, scores.members, scores.controls))
         series += score_histograms(scores.name, {"in the data": scores.members, "holdout": scores.controls})
         if scores.name == LEADING:
             leading = scores
@@ -89,18 +75,20 @@ def membership_section(release: Release, plan: ReleasePlan, workers: int) -> Sec
         listing, naming = _named(release, plan, leading)
         exposure = of_names(listing, plan.people_rate)
         findings = [replace(one, exposure=exposure) if one.name == LEADING else one for one in findings]
-    grid = Grid("membership", "Membership: real people against people whom the generator never saw", heads, tuple(rows))
-    judged = len(people.members) // 2, len(people.controls) // 2  # the other halves set the thresholds
-    visible = smallest_visible_leak(*judged, confidence=adjusted(release, plan)) if min(judged) > 0 else np.inf
+    title = "Membership: real people against people whom the generator never saw"
+    roles = (Role.BY, Role.AUC, Role.LOW, Role.HIGH, *[Role.TEXT] * (len(heads) - 4))
+    grid = Grid("membership", title, heads, tuple(rows), Section.ATTACKS, roles=roles)
+    judged = len(sides.members) // 2, len(sides.controls) // 2  # the other halves set the thresholds
+    visible = smallest_visible_leak(*judged, confidence=case.strict) if min(judged) > 0 else np.inf
     notes = (
         f"At best, with this holdout: a leak of {visible:.1%} of the members would be seen in 8 of 10 audits."
         if np.isfinite(visible)
         else "This holdout is too small to show any leak by membership.",
     )
-    return Section(tuple(findings), (grid,), tuple(series), notes, facts=Facts(visible=notes), naming=naming)
+    return ReleasePart(tuple(findings), (grid,), tuple(series), notes, facts=Facts(visible=notes), naming=naming)
 
 
-def _named(release: Release, plan: ReleasePlan, scores: Scores) -> tuple[Listing, Section]:
+def _named(release: Release, plan: ReleasePlan, scores: Scores) -> tuple[Listing, Part]:
     """People at risk: conformal p-values against the holdout scores of one attack fixed beforehand, then BH."""
     p = conformal_p_values(scores.members, scores.controls)
     listing = benjamini_hochberg(p, rate=plan.people_rate)
@@ -119,10 +107,10 @@ def _named(release: Release, plan: ReleasePlan, scores: Scores) -> tuple[Listing
     columns = (("named at risk", named.astype(np.int64)), ("exposure", exposure))
     strip = Series(
         "risk/exposure", "Exposure of everybody", "share of the people", "exposure (-log10 of the p-value against the holdout)",
-        *crowd_quantiles(-np.log10(p)),
+        *crowd_quantiles(-np.log10(p)), SeriesKind.RISK, Section.RISK,
     )  # fmt: skip
     facts = Facts(at_risk=(note,))
-    return listing, Section(
+    return listing, Part(
         grids=_groups(release, named), series=(strip,) if strip.x else (), notes=(note,), facts=facts, columns=columns
     )
 
@@ -149,4 +137,9 @@ def _groups(release: Release, named: np.ndarray) -> tuple[Grid, ...]:
     if not rows:
         return ()
     heads = ("column", "value", "people", "named at risk", "low", "high")
-    return (Grid("groups", "Who is at risk, by group", heads, tuple(rows), True),)
+    roles = (Role.BY, Role.GROUP, Role.PEOPLE, Role.ESTIMATE, Role.LOW, Role.HIGH)
+    title = "Who is at risk, by group"
+    return (Grid("groups", title, heads, tuple(rows), Section.RISK, GridKind.GROUPS, roles, detail=True),)
+
+
+MEMBERSHIP = Check("membership", membership_part, headlines=lambda release: len(ATTACKS) + 1)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.attacks._attack import ReleaseAttack
+from unmask.attacks.classifier import separate
 from unmask.attacks.closest_record import ClosestRecord
 from unmask.attacks.density_ratio import DensityRatio
 from unmask.attacks.gen_lra import GenLra
 from unmask.attacks.local_neighbourhood import LocalNeighbourhood
-from unmask.attacks.classifier import separate
 from unmask.stats.outcomes import MembershipOutcome, best_threshold, judge_membership
 from unmask.stream import stream
 from unmask.tables.table import Table, concatenate
@@ -39,7 +39,7 @@ CLASSIFIER = "classifier"
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class Sides:
     """Who is scored: people of the real table, people whom the generator never saw, and the attacker's reference."""
 
     members: Table
@@ -58,7 +58,7 @@ class Scores:
     controls: np.ndarray
 
 
-def people_of(real: Table, holdout: Table, seed: int) -> People:
+def sides_of(real: Table, holdout: Table, seed: int) -> Sides:
     """Everybody in the real table, and the holdout split by unit. A person with several rows is scored by one of them.
 
     Rows of one person are no independent evidence, so one row each, drawn at random, stands for its unit on every side.
@@ -66,7 +66,7 @@ def people_of(real: Table, holdout: Table, seed: int) -> People:
     rng = stream(seed, "holdout")
     reference, controls = holdout.split(0.5, seed=int(rng.integers(2**31)))
     rows = one_row_each(real, rng)
-    return People(
+    return Sides(
         real.take(rows),
         rows,
         controls.take(one_row_each(controls, rng)),
@@ -83,43 +83,43 @@ def one_row_each(table: Table, rng: np.random.Generator) -> np.ndarray:
     return np.sort(order[first])
 
 
-def score_all(people: People, synthetic: Table, seed: int) -> Iterator[Scores]:
+def score_all(sides: Sides, synthetic: Table, seed: int) -> Iterator[Scores]:
     """Every attack on both sides; dear ones on a random part of each."""
     for name, (attack, most) in ATTACKS.items():
-        part = _part(people, most, stream(seed, "part", name))
+        part = _part(sides, most, stream(seed, "part", name))
         yield _scored(name, part, _scorer(attack, part, synthetic, seed, name))
-    part = _part(people, 20_000, stream(seed, "part", CLASSIFIER))
+    part = _part(sides, 20_000, stream(seed, "part", CLASSIFIER))
     telling = separate(synthetic, part.reference, stream(seed, "fit", CLASSIFIER))
     yield _scored(CLASSIFIER, part, telling)
 
 
-def _part(people: People, most: int, rng: np.random.Generator) -> People:
+def _part(sides: Sides, most: int, rng: np.random.Generator) -> Sides:
     def some(count: int) -> np.ndarray:
         return np.sort(rng.choice(count, most, replace=False)) if count > most else np.arange(count)
 
-    members, controls = some(len(people.members)), some(len(people.controls))
-    return People(
-        people.members.take(members), people.member_rows[members], people.controls.take(controls), people.reference
+    members, controls = some(len(sides.members)), some(len(sides.controls))
+    return Sides(
+        sides.members.take(members), sides.member_rows[members], sides.controls.take(controls), sides.reference
     )
 
 
 def _scorer(
-    attack: ReleaseAttack, people: People, synthetic: Table, seed: int, name: str
+    attack: ReleaseAttack, sides: Sides, synthetic: Table, seed: int, name: str
 ) -> Callable[[Table], np.ndarray]:
     def score(targets: Table) -> np.ndarray:
         # One stream for both sides: a random part of the reference is the same for members and controls.
         rng = stream(seed, "score", name)
-        view = View(HELD, synthetic=synthetic, reference=people.reference)
-        before = View(HELD - {Access.SYNTHETIC}, synthetic=synthetic, reference=people.reference)
+        view = View(HELD, synthetic=synthetic, reference=sides.reference)
+        before = View(HELD - {Access.SYNTHETIC}, synthetic=synthetic, reference=sides.reference)
         prepared = attack.prepare(before, targets, None, rng)
         return np.asarray(prepared.score(view, targets, None, rng))
 
     return score
 
 
-def _scored(name: str, people: People, score: Callable[[Table], np.ndarray]) -> Scores:
-    both = score(concatenate([_bare(people.members), _bare(people.controls)]))
-    return Scores(name, both[: len(people.members)], people.member_rows, both[len(people.members) :])
+def _scored(name: str, sides: Sides, score: Callable[[Table], np.ndarray]) -> Scores:
+    both = score(concatenate([_bare(sides.members), _bare(sides.controls)]))
+    return Scores(name, both[: len(sides.members)], sides.member_rows, both[len(sides.members) :])
 
 
 def _bare(table: Table) -> Table:

@@ -1,10 +1,11 @@
-"""The tables of a release audit, all encoded against one schema."""
+"""The tables of a release audit, each read once and all encoded against one schema."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -12,9 +13,11 @@ import pandas as pd
 from unmask.errors import InputError, ParameterError
 from unmask.tables.encode import Unlisted
 from unmask.tables.infer import Hints
-from unmask.tables.read import infer, read_frame, read_schema, read_table
+from unmask.tables.read import Frame, encode_frame, infer, read_frame, read_schema
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table, concatenate
+
+Loaded = Table | Frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +29,7 @@ class Release:
     holdout: Table | None
     notes: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def synthetic(self) -> Table:
         """All published rows: an attacker has all sets."""
         return concatenate([replace(table, notes=(), persons=None) for table in self.sets])
@@ -44,6 +47,11 @@ class Release:
     def schema(self) -> Schema:
         return self.real.schema
 
+    @property
+    def guessed(self) -> tuple[str, ...]:
+        """The columns that are guessed: the secrets, or every column if none is named."""
+        return self.schema.secrets or self.schema.names
+
 
 def read_release(
     real: Any, synthetic: Any, holdout: Any, schema: Any, *, secrets: Sequence[str] = (), keys: Sequence[str] = ()
@@ -52,14 +60,15 @@ def read_release(
     sets = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
     if not sets:
         raise InputError("There is no synthetic table to audit. Give at least one.")
-    known = _schema(real, holdout, schema)
+    loaded, held = _loaded(real), None if holdout is None else _loaded(holdout)
+    known = _schema(loaded, held, schema)
     known = replace(known, keys=tuple(keys) or known.keys, secrets=tuple(secrets) or known.secrets)
     if both := sorted(set(known.keys) & set(known.secrets)):
         known = replace(known, keys=tuple(key for key in known.keys if key not in both))
-    read_real = _under(real, known, Unlisted.ERROR)
+    read_real = _under(loaded, known, Unlisted.ERROR)
     # A value that only the holdout has would match nothing, which never happens to a member: so it is an error.
-    read_holdout = None if holdout is None else _under(holdout, known, Unlisted.ERROR)
-    read_sets = tuple(_under(table, known, Unlisted.NOTE) for table in sets)
+    read_holdout = None if held is None else _under(held, known, Unlisted.ERROR)
+    read_sets = tuple(_under(_loaded(table), known, Unlisted.NOTE) for table in sets)
     for name, table in (("holdout", read_holdout), *(("synthetic table", table) for table in read_sets)):
         if table is not None and len(table) == 0:
             raise InputError(f"The {name} has no rows.")
@@ -75,25 +84,34 @@ def read_release(
     return Release(read_real, read_sets, read_holdout, (*notes, *_origin_note(known)))
 
 
-def _schema(real: Any, holdout: Any, schema: Any) -> Schema:
+def _loaded(source: Any) -> Loaded:
+    return source if isinstance(source, Table) else read_frame(source)
+
+
+def _schema(real: Loaded, holdout: Loaded | None, schema: Any) -> Schema:
+    """The given schema, that of a real Table, or one inferred from real and holdout."""
     if schema is None and isinstance(real, Table):
         return real.schema
     found = read_schema(schema) if isinstance(schema, str | os.PathLike) else schema
     if isinstance(found, Schema):
         return found
-    loaded = read_frame(real)
+    seen = _frame(real)
     if holdout is not None:  # a value that only the holdout has belongs to the population too
-        other = read_frame(holdout)
-        if set(other.frame.columns) == set(loaded.frame.columns) and other.from_file == loaded.from_file:
-            both = pd.concat([loaded.frame, other.frame[loaded.frame.columns]], ignore_index=True)
-            loaded = replace(loaded, frame=both)
-    return infer(loaded, found or Hints()).schema
+        other = _frame(holdout)
+        if set(other.frame.columns) == set(seen.frame.columns) and other.from_file == seen.from_file:
+            both = pd.concat([seen.frame, other.frame[seen.frame.columns]], ignore_index=True)
+            seen = replace(seen, frame=both)
+    return infer(seen, found or Hints()).schema
 
 
-def _under(source: Any, schema: Schema, unlisted: Unlisted) -> Table:
-    if isinstance(source, Table) and source.schema.columns == schema.columns:
-        return replace(source, schema=schema)
-    return read_table(source, schema, unlisted=unlisted)
+def _frame(loaded: Loaded) -> Frame:
+    return loaded if isinstance(loaded, Frame) else read_frame(loaded)
+
+
+def _under(loaded: Loaded, schema: Schema, unlisted: Unlisted) -> Table:
+    if isinstance(loaded, Table) and loaded.schema.columns == schema.columns:
+        return replace(loaded, schema=schema)
+    return encode_frame(_frame(loaded), schema, unlisted=unlisted)
 
 
 def _origin_note(schema: Schema) -> tuple[str, ...]:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from unmask.results.grid import Grid, Series
 from unmask.reports.charts.bars import histogram_chart, risk_chart, scores_chart
 from unmask.reports.charts.fields import heat_chart, tradeoff_chart
 from unmask.reports.charts.intervals import Row, card_chart, forest_chart, rows_of, rows_of_grid
 from unmask.reports.charts.lines import claim_chart, ecdf_chart, finite, line_chart, power_chart, roc_chart
 from unmask.reports.charts.svg import Chart
+from unmask.results.grid import Grid, Series
 
 __all__ = ["Chart", "Row", "card_chart", "chart_of_grid", "charts_of", "forest_chart", "heat_chart", "rows_of"]
 

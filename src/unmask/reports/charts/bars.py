@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from unmask.results.grid import Grid, Series
 from unmask.reports.charts.lines import finite, label, legend_of, numbers_of, stairs, style
 from unmask.reports.charts.svg import Axis, Chart, Words, around, chart, frame, path, tag
 from unmask.reports.words import frequency, number
+from unmask.results.grid import Grid, Series
 
 STRIP = 100  # bars of the strip: one per hundredth of the people
 

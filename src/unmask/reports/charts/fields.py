@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from unmask.results.grid import Cell, Grid, Series
 from unmask.reports.charts.lines import finite, legend_of, style
 from unmask.reports.charts.svg import LINES, NARROW, Chart, Words, around, chart, frame, shortened, tag, text
 from unmask.reports.words import number, short
+from unmask.results.grid import Cell, Grid, Series
 
 SHADES = 5  # shades of a heat map in the stylesheet
 LARGEST = 40  # lines and columns of a heat map

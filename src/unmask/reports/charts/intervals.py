@@ -8,9 +8,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unmask.results.policy import Policy
-from unmask.results.grid import Cell, Grid
-from unmask.results.result import Finding
 from unmask.reports.charts.svg import (
     NARROW,
     Axis,
@@ -26,6 +23,9 @@ from unmask.reports.charts.svg import (
     tick,
 )
 from unmask.reports.words import SHAPES, attack_rate, kind, number, short
+from unmask.results.grid import Cell, Grid
+from unmask.results.policy import Policy
+from unmask.results.result import Finding
 
 MOST = 30  # lines of a forest plot
 

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from unmask.results.grid import Cell, Grid, Series
 from unmask.reports.charts.svg import LINES, Axis, Chart, Words, around, chart, frame, line, path, text
 from unmask.reports.words import number, plural, sentence, short
+from unmask.results.grid import Cell, Grid, Series
 
 POINTS = 160  # points of one line that can be told apart in print
 NUMBERS = 24  # lines of the table of numbers

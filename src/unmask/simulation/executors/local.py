@@ -33,11 +33,11 @@ class Local:
 
     def __post_init__(self) -> None:
         if isinstance(self.workers, bool) or not isinstance(self.workers, int) or self.workers < 1:
-            raise ParameterError(f"--workers is {self.workers!r}; use a whole number from 1, or leave it out for all cores.")
+            raise ParameterError(
+                f"--workers is {self.workers!r}; use a whole number from 1, or leave it out for all cores."
+            )
 
-    def run(
-        self, setting: Setting, tasks: Sequence[Task], store: Store, progress: Progress = no_progress
-    ) -> None:
+    def run(self, setting: Setting, tasks: Sequence[Task], store: Store, progress: Progress = no_progress) -> None:
         waiting = [task for task in tasks if not store.has(task)]  # what failed before is tried again
         done = len(tasks) - len(waiting)
         progress(done, len(tasks))

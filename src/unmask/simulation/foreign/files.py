@@ -10,16 +10,17 @@ from pathlib import Path
 import numpy as np
 
 from unmask.errors import InputError
-from unmask.simulation.coin import FEWEST_RUNS, CoinSetting, coin_tasks, members_of, take_down
+from unmask.simulation.coin import CoinSetting, coin_tasks, members_of, take_down
 from unmask.simulation.executors.local import Progress, no_progress
-from unmask.simulation.foreign.tables import read_synthetic
 from unmask.simulation.foreign.pool import MANIFEST, file_of, manifest_text
 from unmask.simulation.foreign.private import COINS, PRIVATE, SYNTHETIC, TRAIN, Private, sha256
+from unmask.simulation.foreign.tables import read_synthetic
 from unmask.simulation.foreign.words import Problem, in_words, names_of
 from unmask.simulation.store import FileStore
 from unmask.simulation.task import Arrays, Failed, Task
 from unmask.tables.schema import Schema, quoted
 from unmask.tables.table import Table
+from unmask.threats.knowledge import FEWEST_RUNS
 
 RIGHT_FILES = "Put the right files there and repeat the command; those that are not named here need not be made again."
 RUN_IT = "Let the generator run on the training files of the same names."

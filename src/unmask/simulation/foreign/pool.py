@@ -20,7 +20,6 @@ from unmask.files import write_atomically
 from unmask.generators.adapters._frames import without_persons
 from unmask.simulation.coin import CoinSetting, coin_tasks, members_of
 from unmask.simulation.executors.local import Progress, no_progress
-from unmask.simulation.foreign.tables import check_files_hold
 from unmask.simulation.foreign.private import (
     FORMAT,
     PLAN,
@@ -28,15 +27,16 @@ from unmask.simulation.foreign.private import (
     README,
     SYNTHETIC,
     TRAIN,
+    ExportedRun,
     ExportPlan,
     Private,
-    Run,
     read_private,
     sha256,
     write_coins,
     write_private,
 )
 from unmask.simulation.foreign.readme import FOR_THE_OWNER
+from unmask.simulation.foreign.tables import check_files_hold
 from unmask.simulation.foreign.words import in_words, names_of
 from unmask.simulation.task import Task
 from unmask.stream import stream
@@ -122,7 +122,9 @@ def write_runs(
         train = setting.candidates.take(order)
         path = directory / TRAIN / file_of(task)
         write_csv(train if plan.keep_persons else without_persons(train), path)
-        known.append(Run("".join("01"[coin] for coin in members.astype(int)), len(train), sha256(path.read_bytes())))
+        known.append(
+            ExportedRun("".join("01"[coin] for coin in members.astype(int)), len(train), sha256(path.read_bytes()))
+        )
     progress(len(new), len(new))
     private = replace(private, runs=tuple(known))
     write_coins(directory, private.runs)

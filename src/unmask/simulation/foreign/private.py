@@ -40,7 +40,7 @@ class ExportPlan:
 
 
 @dataclass(frozen=True)
-class Run:
+class ExportedRun:
     """One run as the export left it."""
 
     coins: str  # of each unit: 1 = in
@@ -55,7 +55,7 @@ class Private:
     plan: ExportPlan
     versions: dict[str, str]
     real: Table
-    runs: tuple[Run, ...]
+    runs: tuple[ExportedRun, ...]
     problems: tuple[Problem, ...] = ()
 
 
@@ -82,7 +82,7 @@ def write_private(directory: Path, plan: ExportPlan, *, real: Table, versions: d
     write_atomically(folder / PLAN, _sealed(document))  # last: a pool with a plan is complete
 
 
-def write_coins(directory: Path, runs: tuple[Run, ...]) -> None:
+def write_coins(directory: Path, runs: tuple[ExportedRun, ...]) -> None:
     """Write who is in each run."""
     write_atomically(directory / PRIVATE / COINS, _sealed({"runs": [asdict(run) for run in runs]}))
 
@@ -109,10 +109,10 @@ def read_private(directory: Path) -> Private:
         real = _unpacked(contents[REAL], schema_from_json(json.loads(contents[SCHEMA]), SCHEMA), document["notes"])
         if not problems and real.digest() != document["real"]:
             problems.append((f"{PRIVATE}/{REAL}", "is not the table of the export."))
-        runs: tuple[Run, ...] = ()
+        runs: tuple[ExportedRun, ...] = ()
         if (folder / COINS).exists():
             listed, found = _opened(folder / COINS)
-            runs = tuple(Run(**run) for run in listed["runs"])
+            runs = tuple(ExportedRun(**run) for run in listed["runs"])
             problems += found
         return Private(_plan_from(document["plan"]), document["versions"], real, runs, tuple(problems))
     except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as problem:

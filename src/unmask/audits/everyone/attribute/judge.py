@@ -13,8 +13,8 @@ from unmask.audits.everyone.attribute.play import SecretGuesses
 from unmask.audits.everyone.evidence import judge, of_other_runs
 from unmask.audits.everyone.people import People, judge_people
 from unmask.audits.everyone.plan import EveryonePlan
-from unmask.stream import stream
 from unmask.stats import Estimate, jackknife
+from unmask.stream import stream
 
 
 @dataclass(frozen=True, eq=False)

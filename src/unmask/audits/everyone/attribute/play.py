@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unmask.attacks.everyone.secret_guess import SecretGuess, by_unit
+from unmask.audits.everyone.plan import EveryonePlan
+from unmask.audits.runner import Runner
+from unmask.simulation.coin import coin_tasks
 from unmask.simulation.coin_pool import CoinPool
 from unmask.simulation.draws import open_draws
-from unmask.audits.everyone.plan import EveryonePlan
-from unmask.simulation.coin import coin_tasks
-from unmask.simulation.executors.local import Progress, no_progress, run_tasks
-from unmask.simulation.secret import SecretSetting, draw_secrets
-from unmask.simulation.store import Arrays, Failed
+from unmask.simulation.gather import gather
+from unmask.simulation.secret import SecretSetting
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +56,7 @@ def guess_all(pool: CoinPool, guesses: list[SecretGuess]) -> list[SecretGuesses]
     ]
 
 
-def redraw(
-    plan: EveryonePlan,
-    pool: CoinPool,
-    guess: SecretGuess,
-    *,
-    directory: Path | None = None,
-    workers: int = 1,
-    progress: Progress = no_progress,
-) -> SecretGuesses:
+def redraw(plan: EveryonePlan, pool: CoinPool, guess: SecretGuess, runner: Runner) -> SecretGuesses:
     """A pool of its own for one secret, resumed like the first."""
     first, name = pool.setting, guess.column.name
     setting = SecretSetting(plan.seed, first.game, first.features.units, guess, first.generator, first.synthetic_rows)
@@ -74,23 +65,12 @@ def redraw(
         "coins": "independent" if first.game.partners is None else "paired", "synthetic_rows": first.synthetic_rows,
         "candidates": guess.candidates.digest(),
     }  # fmt: skip
-    place = None if directory is None else directory / folder_of(guess)
-    store = open_draws(place, identity, option="--pool or --out")
+    store = open_draws(None if runner.draws is None else runner.draws / folder_of(guess), identity)
     tasks = coin_tasks(plan.runs)
-    run_tasks(setting, tasks, store, work=draw_secrets, workers=workers, progress=progress)
-    done: list[Arrays] = []
-    failures = []
-    for outcome in map(store.get, tasks):
-        if isinstance(outcome, Failed):
-            failures.append(outcome.message)
-        elif outcome is not None:
-            done.append(outcome)
-    units = first.game.units
-    arrays = {
-        key: np.stack([each[key] for each in done]) if done else np.zeros((0, units))
-        for key in ("members", "right", "fit")
-    }
-    return SecretGuesses(guess, asked=first.game.coined, redrawn=True, failures=tuple(failures), **arrays)
+    runner.draw(setting, tasks, store)
+    found = gather(tasks, store)
+    arrays = {key: found.stacked(key, (0, first.game.units)) for key in ("members", "right", "fit")}
+    return SecretGuesses(guess, asked=first.game.coined, redrawn=True, failures=found.failures, **arrays)
 
 
 def folder_of(guess: SecretGuess) -> str:

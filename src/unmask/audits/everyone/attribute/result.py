@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from unmask.simulation.draws import failures_in_words
+from unmask.audits.advice import advice_for
 from unmask.audits.everyone.attribute.judge import Outcome
 from unmask.audits.everyone.attribute.play import SecretGuesses
-from unmask.audits.everyone.audited import Extra
 from unmask.audits.everyone.plan import EveryonePlan
-from unmask.results.policy import Policy
-from unmask.results.figures import figure, in_100, listed_above
-from unmask.audits.attack.words import advice_for
-from unmask.results.grid import Cell, Grid
-from unmask.results.result import Exposure, Finding, NotTested
-from unmask.results.figures import Figure
+from unmask.audits.part import Part
+from unmask.results.figures import Figure, figure, in_100, listed_above
+from unmask.results.grid import Cell, Grid, Role, Section
 from unmask.results.policy import Severity
-from unmask.simulation.coin import FEWEST_RUNS
+from unmask.results.result import Exposure, Finding, NotTested
+from unmask.simulation.draws import failures_in_words
+from unmask.threats.knowledge import FEWEST_RUNS
 
 HEADS = (
     "secret", "right with", "right without", "difference", "low", "high", "listed", "listed, other coins", "same guess",
@@ -26,9 +24,9 @@ THREAT = "Someone who holds one release, knows everything about a person but '{s
 DRAWN = " (drawn anew for everybody in each run)"
 
 
-def tell(plan: EveryonePlan, played: list[SecretGuesses], *, outcomes: list[Outcome], foreign: bool) -> Extra:
+def part_of(plan: EveryonePlan, played: list[SecretGuesses], *, outcomes: list[Outcome], foreign: bool) -> Part:
     """Every secret that was judged, and why others were not. A foreign generator cannot be fitted again."""
-    return Extra(
+    return Part(
         findings=tuple(_finding(plan, outcome) for outcome in outcomes),
         grids=(_grid(outcomes),) if outcomes else (),
         notes=tuple(_notes(outcomes, played)),
@@ -41,7 +39,7 @@ def tell(plan: EveryonePlan, played: list[SecretGuesses], *, outcomes: list[Outc
 def _finding(plan: EveryonePlan, outcome: Outcome) -> Finding:
     guesses, gain = outcome.guesses, outcome.gain
     name, listed, asked = guesses.guess.column.name, int(outcome.people.listed.sum()), int(guesses.asked.sum())
-    severity = Policy().severity(max(0.0, outcome.certain))
+    severity = plan.policy.severity(max(0.0, outcome.certain))
     if listed and severity is Severity.NONE:
         severity = Severity.LOW
     about = f"Drawn anew for everybody, '{name}'" if guesses.redrawn else f"Their '{name}'"
@@ -89,7 +87,9 @@ def _grid(outcomes: list[Outcome]) -> Grid:
             outcome.guesses.name, *(round(float(value), 4) for value in found), int(outcome.people.listed.sum()),
             int(outcome.control.listed.sum()), round(_same_guess(outcome.guesses), 4),
         ))  # fmt: skip
-    return Grid("attributes", "Secrets guessed with the person in the data, and without", HEADS, tuple(rows))
+    roles = (Role.BY, *[Role.TEXT] * 2, Role.ESTIMATE, Role.LOW, Role.HIGH, *[Role.TEXT] * 3)
+    title = "Secrets guessed with the person in the data, and without"
+    return Grid("attributes", title, HEADS, tuple(rows), Section.ATTACKS, roles=roles)
 
 
 def _notes(outcomes: list[Outcome], played: list[SecretGuesses]) -> Iterator[str]:

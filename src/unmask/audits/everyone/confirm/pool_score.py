@@ -12,10 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
+from unmask.attacks.claim._attack import ABSTAIN, IN, OUT, History, Record, Seen
 from unmask.attacks.everyone.features import Family, Features
 from unmask.attacks.everyone.scorer import LEAST_VARIANCE, FittedRatio
 from unmask.attacks.everyone.white_box import LIKELIHOOD, MEASURED
-from unmask.attacks.claim.attacks import ABSTAIN, IN, OUT, History, Record, Seen
 
 SCORE = "scorer of the pool"
 FIRST_BET = 8  # runs from which the scorer's number has a centre and a spread

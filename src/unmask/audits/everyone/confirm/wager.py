@@ -1,6 +1,6 @@
-"""The exact game about one person, judged run by run: attacks bet on each coin from what the pool and earlier runs taught them.
+"""Wealth in the exact game about one person, judged run by run: attacks bet on each coin from what the pool and earlier runs taught them.
 
-Bets on two regions of outputs are those of the audit of a claim (`epsilon_game`), here against "epsilon 0: the release does not
+Bets on two regions of outputs are those of the audit of a claim (`attacks.claim`), here against "epsilon 0: the release does not
 depend on this person". Beside them stands a graded bet on what the scorer of the pool says. All are averaged, none is
 chosen afterwards, so the person may be looked at after any run.
 """
@@ -13,35 +13,28 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import expit
 
-from unmask.attacks.claim.attacks import (
-    ABSTAIN,
-    IN,
-    OUT,
-    Attack,
-    BestStatistic,
-    Fingerprint,
-    Ridge,
-    Static,
-    static_attacks,
-)
-from unmask.attacks.claim.wager import Game
-from unmask.threats.pairs import Pair
-from unmask.simulation.person import RATIO
+from unmask.attacks.claim._attack import ABSTAIN, IN, OUT, ClaimAttack
+from unmask.attacks.claim.fingerprint import Fingerprint
+from unmask.attacks.claim.learnt import BestStatistic, Ridge
+from unmask.attacks.claim.static import Static, static_attacks
+from unmask.attacks.claim.wager import Wager
 from unmask.audits.everyone.confirm.pool_score import Direction, PoolScore
 from unmask.generators.claim import Claim
-from unmask.simulation.store import Arrays, Failed
+from unmask.simulation.person import RATIO
+from unmask.simulation.task import Arrays, Failed
 from unmask.stats import stakes
 from unmask.stats.bets import MOST, STAKE
 from unmask.stats.epsilon.anytime import largest_below
 from unmask.stats.epsilon.betting import CAUTION
+from unmask.threats.pairs import Pair
 
 HALF = math.log(0.5)  # the share of the first wealth that is bet on regions; the graded bet has the other one
 ADVANTAGES = np.arange(100) / 100
 
 
-def attacks_on(pair: Pair, scorer: PoolScore, *, white_box: bool) -> list[Attack]:
+def attacks_on(pair: Pair, scorer: PoolScore, *, white_box: bool) -> list[ClaimAttack]:
     """Rules that follow from the two tables, the scorer of the pool, and what learns from earlier runs."""
-    found: list[Attack] = [attack for attack in static_attacks(pair) if attack.name != "row count"]
+    found: list[ClaimAttack] = [attack for attack in static_attacks(pair) if attack.name != "row count"]
     if white_box:
         words = "the measurements are likelier with the person"
         found.append(Static(RATIO, words, lambda seen: _sign(seen.get(RATIO, 0.0))))
@@ -73,10 +66,10 @@ class Bet:
 
 
 @dataclass
-class PersonGame:
+class PersonWager:
     """The wealth of all bets about one person."""
 
-    game: Game
+    wager: Wager
     scorer: PoolScore
     direction: Direction
     shares: np.ndarray  # logs: what each attack starts with
@@ -86,15 +79,15 @@ class PersonGame:
     confirmed_after: int | None = None
 
     @classmethod
-    def start(cls, pair: Pair, direction: Direction, *, white_box: bool, confidence: float) -> PersonGame:
+    def start(cls, pair: Pair, direction: Direction, *, white_box: bool, confidence: float) -> PersonWager:
         scorer = PoolScore(direction.shift)
-        game = Game.start(Claim(0.0), [attacks_on(pair, scorer, white_box=white_box)], confidence=confidence)
-        nothing = np.zeros(game.betting.epsilons.size)
-        return cls(game, scorer, direction, game.betting.log_wealth[:, 0].copy(), nothing, nothing)
+        wager = Wager.start(Claim(0.0), [attacks_on(pair, scorer, white_box=white_box)], confidence=confidence)
+        nothing = np.zeros(wager.betting.epsilons.size)
+        return cls(wager, scorer, direction, wager.betting.log_wealth[:, 0].copy(), nothing, nothing)
 
     @property
     def runs(self) -> int:
-        return self.game.runs
+        return self.wager.runs
 
     @property
     def confirmed(self) -> bool:
@@ -102,21 +95,21 @@ class PersonGame:
 
     @property
     def log_threshold(self) -> float:
-        return -math.log1p(-self.game.betting.confidence)
+        return -math.log1p(-self.wager.betting.confidence)
 
     def observe(self, coin: bool, outcome: Arrays | Failed) -> None:
         """Play one run. One that failed is no evidence."""
         if isinstance(outcome, Failed):
-            self.game.observe(0, coin, outcome)
+            self.wager.abstain(coin, outcome.message)
             return
         seen = self._seen(outcome)
         prints = (str(outcome["print"]), "")
-        betting = self.game.betting
-        guesses = np.array([attack.guess(seen, prints) for attack in self.game.sides[0].attacks])
+        betting = self.wager.betting
+        guesses = np.array([attack.guess(seen, prints) for attack in self.wager.sides[0].attacks])
         self.history.append(Bet(betting.right, betting.bets, guesses, coin))
         self.graded = self.graded + graded_gain(self.scorer.evidence, coin, betting.epsilons)
-        self.game.observe_seen(0, coin, seen, prints)
-        regions = self.game.betting.log_wealth
+        self.wager.observe(0, coin, seen, prints)
+        regions = self.wager.betting.log_wealth
         mean = np.logaddexp.reduce(regions, axis=0) - math.log(len(regions))
         self.peak = np.maximum(self.peak, np.logaddexp(mean, self.graded) + HALF)
         if not self.confirmed and self.peak[0] >= self.log_threshold:
@@ -131,11 +124,11 @@ class PersonGame:
 
     def epsilon(self) -> float:
         """Everything up to it is refuted, at this moment or any other (pure differential privacy)."""
-        return largest_below(self.game.betting.epsilons, self.peak >= self.log_threshold)
+        return largest_below(self.wager.betting.epsilons, self.peak >= self.log_threshold)
 
     def largest_visible(self) -> float:
         """The bound of one perfect attack among useless ones; its share of the wealth is halved by the graded bet."""
-        betting = self.game.betting
+        betting = self.wager.betting
         halved = replace(betting, confidence=1 - (1 - betting.confidence) / 2)
         return max(self.epsilon(), halved.bound().largest_visible)
 

@@ -1,4 +1,4 @@
-"""Histograms of scores that show how two sides differ, and nobody's score.
+"""Scores of an attack as charts: ROC curves, and histograms that show how two sides differ, and nobody's score.
 
 The edges are round numbers, those beyond the last bins count in them, and bins of fewer than ten scores of a side are joined
 with their neighbours. So heights are shares per bin of equal width: a joined bin shows the mean over its width.
@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from unmask.results.grid import Series
+from unmask.results.grid import Series, SeriesKind
+from unmask.stats import LOG_GRID, roc_curve, roc_on_grid
 from unmask.tables.units import SMALLEST_GROUP
 
 BINS = 24
@@ -38,8 +39,17 @@ def score_histograms(
         shares = counts / widths / len(scores)
         yield Series(
             f"histogram/{attack}/{side}", f"{attack}: {side}", "score", f"share of {what} per bin",
-            (*_plain(kept),), (*_plain(shares), 0.0),
+            (*_plain(kept),), (*_plain(shares), 0.0), SeriesKind.HISTOGRAM,
         )  # fmt: skip
+
+
+def roc_series(attack: str, members: np.ndarray, others: np.ndarray) -> Series:
+    """The ROC curve of an attack on a logarithmic grid of false positive rates."""
+    rates = roc_on_grid(roc_curve(members, others))
+    return Series(
+        f"roc/{attack}", f"ROC of {attack}", "false positive rate", "true positive rate",
+        tuple(float(fpr) for fpr in LOG_GRID), tuple(round(float(rate), 6) for rate in rates), SeriesKind.ROC,
+    )  # fmt: skip
 
 
 def round_edges(scores: np.ndarray) -> np.ndarray | None:

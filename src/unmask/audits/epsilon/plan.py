@@ -1,0 +1,93 @@
+"""The plan of the audit of a claim, and claims as text."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from unmask.audits.plan import Plan, option
+from unmask.errors import ParameterError
+from unmask.generators.claim import Claim, Neighbours
+from unmask.registry import settings_from
+
+
+def parse_claim(text: str, own: Claim | None = None) -> Claim:
+    """A claim from text such as `epsilon=1,delta=1e-6,neighbours=replace`; what is left out is as in `own`."""
+    given = settings_from(text.split(","))
+    if unknown := [name for name in given if name not in ("epsilon", "delta", "neighbours")]:
+        raise ParameterError(f"A claim has no {', '.join(unknown)}. It has: epsilon, delta, neighbours.")
+    if "epsilon" not in given:
+        raise ParameterError(
+            f"The claim '{text}' names no epsilon. Write it as epsilon=1,delta=1e-6,neighbours=replace."
+        )
+    neighbours = str(given.get("neighbours", own.neighbours if own else Neighbours.ADD_REMOVE))
+    if neighbours not in list(Neighbours):
+        raise ParameterError(f"neighbours is '{neighbours}'; use one of {', '.join(Neighbours)}.")
+    try:
+        epsilon, delta = float(given["epsilon"]), float(given.get("delta", own.delta if own else 0.0))
+    except (TypeError, ValueError):
+        raise ParameterError(f"The claim '{text}' has an epsilon or delta that is no number.") from None
+    return Claim(epsilon, delta, Neighbours(neighbours))
+
+
+def as_claim(given: Any) -> Claim:
+    """A claim as callers give it: itself, or a text."""
+    return given if isinstance(given, Claim) else parse_claim(str(given))
+
+
+def _claim(given: Any) -> Claim | str:
+    """A claim as callers give it. A text waits for the generator, whose own claim fills in what it leaves out."""
+    claim = as_claim(given)  # whether it can be read, before any work
+    return claim if isinstance(given, Claim) else str(given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpsilonPlan(Plan):
+    """What `unmask epsilon` does. `runs` may grow between runs of one directory; everything else is fixed."""
+
+    generator: str = option(help="Generator: name, module:Class, or 'command: ...'. `unmask generators` lists them.")
+    settings: tuple[str, ...] = option(
+        (),
+        help="Parameter of the generator, such as epsilon=1; may be repeated.",
+        names=("--set",),
+        metavar="NAME=VALUE",
+    )
+    claim: Claim | str | None = option(
+        None, help="What to refute; neighbours are replace or add-remove.", shown="the generator's own claim",
+        metavar="epsilon=E[,delta=D,neighbours=N]", read=_claim, write=str,
+    )  # fmt: skip
+    pairs: tuple[str, ...] = option(
+        (), help="Tables: worst-case, repeat, narrow, tiny, mixed, canary, random; repeated ones take turns.",
+        shown="worst-case; with REAL also canary",
+    )  # fmt: skip
+    runs: int = option(1000, help="Runs, one fit each; fewer if the claim falls.", least=1, grows=True)
+    access: str = option(
+        "white-box", help="What the attacker sees of the generator.", choices=("white-box", "black-box")
+    )
+    synthetic_rows: int | None = option(
+        None,
+        help="Rows of each release.",
+        least=1,
+        shown="100 per real row, at most 5,000 unless there are more real rows",
+    )
+    stop_early: bool = option(
+        True, help="Stop when the claim falls; else play all runs, for a sharper bound.", off="--to-the-end", grows=True
+    )
+    controls: bool = option(
+        True, help="Play a generator that sees nothing, and one that copies everything.", grows=True
+    )
+    confidence: float = option(0.95, help="Of every bound.", least=0.5, most=0.9999, grows=True)
+
+    def check(self) -> None:
+        if isinstance(self.claim, Claim) and math.isinf(self.claim.epsilon):
+            raise ParameterError("The claim is no privacy at all (epsilon infinite): there is nothing to refute.")
+
+    @property
+    def tested(self) -> Claim:
+        """The claim, once it is known."""
+        if not isinstance(self.claim, Claim):
+            raise ParameterError(
+                "The generator makes no claim. Name one, such as claim=Claim(epsilon=1) or --claim epsilon=1."
+            )
+        return self.claim

@@ -1,0 +1,65 @@
+"""What one piece of an audit contributes to its result. Parts add up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from unmask.results.grid import Cell, Grid, Series
+from unmask.results.result import Facts, Finding, NotTested, Records, Result
+
+DOUBT = "holdout"  # the finding that throws doubt on the others
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Findings, tables, lines, sentences, what was not tested, and columns of records.csv (a value per person)."""
+
+    findings: tuple[Finding, ...] = ()
+    grids: tuple[Grid, ...] = ()
+    series: tuple[Series, ...] = ()
+    notes: tuple[str, ...] = ()
+    facts: Facts = Facts()
+    not_tested: tuple[NotTested, ...] = ()
+    columns: tuple[tuple[str, np.ndarray | tuple[Cell, ...]], ...] = ()
+    failed_tasks: int = 0
+
+    def __add__(self, other: Part) -> Part:
+        return Part(
+            self.findings + other.findings,
+            self.grids + other.grids,
+            self.series + other.series,
+            self.notes + other.notes,
+            self.facts + other.facts,
+            self.not_tested + other.not_tested,
+            self.columns + other.columns,
+            self.failed_tasks + other.failed_tasks,
+        )
+
+    def told(self, expected: Result, records: Records | None) -> Result:
+        """The result of an audit, from what was known of it before the work began."""
+        return replace(
+            expected,
+            findings=tuple(sorted(self.findings, key=clearest_first)),
+            grids=self.grids,
+            series=self.series,
+            notes=tuple(dict.fromkeys(self.notes)),
+            facts=self.facts,
+            not_tested=self.not_tested,
+            failed_tasks=self.failed_tasks,
+            records=records,
+        )
+
+
+def together(parts: Iterable[Part]) -> Part:
+    """The sum of parts."""
+    return reduce(add, parts, Part())
+
+
+def clearest_first(finding: Finding) -> tuple[int, bool, bool, float]:
+    """Worst first; then what throws doubt on the others, then a refuted claim, then the clearest."""
+    return -finding.severity.rank, finding.name != DOUBT, finding.criterion != "dp claim", -finding.estimate.low

@@ -1,0 +1,114 @@
+"""One skeleton for all audits: a plan and its inputs are an `Audit`; a `Runner` carries all that changes no number."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from unmask.audits.plan import Plan
+from unmask.errors import ParameterError
+from unmask.results.result import Result
+from unmask.simulation.draws import DRAWS, open_draws
+from unmask.simulation.executors import Executor, Progress, no_progress
+from unmask.simulation.executors.local import Local
+from unmask.simulation.store import Store
+from unmask.simulation.task import Setting, Task
+
+Say = Callable[[str], None]
+
+
+class Audit(Protocol):
+    """A plan with its inputs, read and checked."""
+
+    @property
+    def plan(self) -> Plan:
+        """Every choice that changes a number."""
+        ...
+
+    def expected(self) -> Result:
+        """What is known of the result before the work begins."""
+        ...
+
+    def run(self, runner: Runner) -> Result:
+        """Do the work."""
+        ...
+
+
+def silent(text: str) -> None:
+    """For callers who do not listen."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Who works, where draws are kept, who watches, who listens, and until when."""
+
+    executor: Executor = Local(1)
+    draws: Path | None = None  # None: in memory
+    progress: Progress = no_progress
+    say: Say = silent
+    seconds: float | None = None  # that the work may take
+    began: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        workers: int | Executor | None = None,
+        *,
+        out: str | Path | None = None,
+        pool: str | Path | None = None,
+        time_budget: float | None = None,
+        progress: Progress = no_progress,
+        say: Say = silent,
+    ) -> Runner:
+        """From what the verbs take. `workers` is a number of processes (None: all cores) or an executor.
+
+        Draws live in a pool of their own, else in the run directory, else in memory.
+        """
+        if time_budget is not None and not 0 < time_budget < float("inf"):
+            raise ParameterError(f"The time budget is {time_budget!r}; give seconds above 0, or leave it out.")
+        executor = Local(all_cores()) if workers is None else Local(workers) if isinstance(workers, int) else workers
+        draws = Path(pool) if pool else Path(out) / DRAWS if out else None
+        return cls(executor, draws, progress, say, time_budget, time.monotonic())
+
+    @property
+    def workers(self) -> int:
+        return self.executor.workers
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is used up: nothing further is begun."""
+        return self.seconds is not None and time.monotonic() - self.began > self.seconds
+
+    def store(self, plan: Plan, more: Mapping[str, Any], *folder: str) -> Store:
+        """The draws of a plan; `more` is what else changes them. A directory that holds others is refused."""
+        identity = plan.fixed() | {"seed": plan.seed} | dict(more)
+        return open_draws(None if self.draws is None else self.draws.joinpath(*folder), identity, plan.defaults())
+
+    def draw(self, setting: Setting, tasks: Sequence[Task], store: Store) -> None:
+        """Play every task that the store does not hold yet."""
+        self.executor.run(setting, tasks, store, self.progress)
+
+    def here(self) -> Runner:
+        """The same in this process alone, for what is too small to be sent."""
+        return replace(self, executor=Local(1))
+
+    def showing(self, done: int, total: int) -> Runner:
+        """The same with progress as a part of something larger: `done` are behind it."""
+        return replace(self, progress=lambda more, _: self.progress(done + more, total))
+
+    def unwatched(self) -> Runner:
+        """The same for small work on the side."""
+        return replace(self, progress=no_progress)
+
+
+def all_cores() -> int:
+    """UNMASK_WORKERS, else the cores that this process may use."""
+    if asked := os.environ.get("UNMASK_WORKERS"):
+        if not asked.isdigit() or int(asked) < 1:
+            raise ParameterError(f"UNMASK_WORKERS is '{asked}'; use a whole number from 1, or unset it.")
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
