@@ -10,8 +10,8 @@ from unmask import attacks, generators
 from unmask.attacks import Prediction
 from unmask.attacks.closest_record import ClosestRecord
 from unmask.errors import ParameterError
-from unmask.simulation.target import Setting, draw, masked_targets, secret_of, static_view
-from unmask.simulation.task import Whose, Task
+from unmask.simulation.target import TargetSetting, masked_targets, secret_of, static_view
+from unmask.simulation.task import Task, Whose
 from unmask.stats.auc import auc
 from unmask.stats.intervals import clopper_pearson
 from unmask.tables.schema import Column, Kind, Schema
@@ -63,10 +63,10 @@ def play(attack, generator, targets, releases, *, rows=100, synthetic_rows=100, 
     """Scores of many releases (releases x targets ...), and who was in."""
     attack = attacks.parse(attack) if isinstance(attack, str) else attack
     game = Game(rows=rows, synthetic_rows=synthetic_rows, box=Box.WHITE, **game)
-    setting = Setting(seed, game, ground(targets), generator)
+    setting = TargetSetting(seed, game, ground(targets), generator)
     prepared = attack.prepare(static_view(setting), setting.masked, setting.secret, np.random.default_rng(seed))
     setting = replace(setting, attacks={"it": pickle.loads(pickle.dumps(prepared))})
-    drawn = [draw(setting, Task(Whose.TEST, index)) for index in range(releases)]
+    drawn = [setting.play(Task(Whose.TEST, index)) for index in range(releases)]
     assert not [arrays["problem/it"] for arrays in drawn if "problem/it" in arrays]
     scores = np.array([arrays["score/it"] for arrays in drawn])
     assert np.isfinite(scores).all()
@@ -240,11 +240,11 @@ def test_nothing_to_see_when_nothing_leaks(attack):
 def test_uniform_secret_is_guessed_by_chance_from_an_oblivious_release():
     """Eight values, drawn anew each time: the mean share that the true one gets is 1/8 (99.9 %: 3.3 standard errors)."""
     game = {"goal": Goal.ATTRIBUTE, "secret": "c1", "secret_values": "uniform"}
-    setting = Setting(
+    setting = TargetSetting(
         0, Game(rows=50, synthetic_rows=50, **game), ground(crowd(2, seed=5)), generators.get("oblivious")
     )
     setting = replace(setting, attacks={"it": ClosestRecord()})
-    drawn = [draw(setting, Task(Whose.TEST, index)) for index in range(300)]
+    drawn = [setting.play(Task(Whose.TEST, index)) for index in range(300)]
     right = np.array([[row[int(s)] for row, s in zip(d["score/it"], d["secrets"], strict=True)] for d in drawn])
     assert abs(right.mean() - 1 / 8) <= 3.3 * right.std() / np.sqrt(right.size)
 
