@@ -39,6 +39,7 @@ BUILT_IN: dict[str, str] = {
     "density-ratio": "unmask.attacks.density_ratio:DensityRatio",
     "gen-lra": "unmask.attacks.gen_lra:GenLra",
     "marginal-ratio": "unmask.attacks.marginal_ratio:MarginalRatio",
+    "classifier": "unmask.attacks.classifier:Classifier",
     "likelihood": "unmask.attacks.likelihood:Likelihood",
 }
 
