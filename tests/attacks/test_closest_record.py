@@ -10,7 +10,7 @@ from unmask import attacks, generators
 from unmask.attacks import Prediction
 from unmask.attacks.closest_record import ClosestRecord
 from unmask.errors import ParameterError
-from unmask.simulation.target import Setting, draw, masked_targets, secret_of, static_view
+from unmask.simulation.target import TargetSetting, masked_targets, secret_of, static_view
 from unmask.simulation.task import Task, Whose
 from unmask.stats.auc import auc
 from unmask.stats.intervals import clopper_pearson
@@ -63,10 +63,10 @@ def play(attack, generator, targets, releases, *, rows=100, synthetic_rows=100, 
     """Scores of many releases (releases x targets ...), and who was in."""
     attack = attacks.parse(attack) if isinstance(attack, str) else attack
     game = Game(rows=rows, synthetic_rows=synthetic_rows, box=Box.WHITE, **game)
-    setting = Setting(seed, game, ground(targets), generator)
+    setting = TargetSetting(seed, game, ground(targets), generator)
     prepared = attack.prepare(static_view(setting), setting.masked, setting.secret, np.random.default_rng(seed))
     setting = replace(setting, attacks={"it": pickle.loads(pickle.dumps(prepared))})
-    drawn = [draw(setting, Task(Whose.TEST, index)) for index in range(releases)]
+    drawn = [setting.play(Task(Whose.TEST, index)) for index in range(releases)]
     assert not [arrays["problem/it"] for arrays in drawn if "problem/it" in arrays]
     scores = np.array([arrays["score/it"] for arrays in drawn])
     assert np.isfinite(scores).all()
@@ -115,6 +115,11 @@ def view_of(synthetic, reference=None, **more):
     held |= {Access.GENERATOR} if "generator" in more else set()
     held |= {Access.MODEL} if "model" in more else set()
     return View(frozenset(held), synthetic=synthetic, reference=reference, **more)
+
+
+def scores_of(attack, view, targets, secret, rng):
+    """Prepare and score: what the attack says about one release."""
+    return attack.prepare(view, targets, secret, rng).score(view, targets, secret, rng)
 
 
 def masked(targets, name):
@@ -185,12 +190,12 @@ def test_score_is_the_log_ratio_of_naive_distances(name, rng):
     to_reference = naive_distance(targets, reference, name)
     attack, view = ClosestRecord(metric=name), view_of(synthetic, reference)
     expected = np.log((to_reference + 1e-6) / (to_synthetic + 1e-6))
-    np.testing.assert_allclose(attack.score(view, targets, None, rng), expected)
+    np.testing.assert_allclose(scores_of(attack, view, targets, None, rng), expected)
     prepared = attack.prepare(view, targets, None, rng)
     np.testing.assert_allclose(prepared.score(view_of(synthetic), targets, None, rng), expected)
-    assert prepared == attack
-    np.testing.assert_allclose(replace(attack, reference=False).score(view, targets, None, rng), -to_synthetic)
-    np.testing.assert_allclose(attack.score(view_of(synthetic), targets, None, rng), -to_synthetic)
+    assert prepared.attack == attack
+    np.testing.assert_allclose(scores_of(replace(attack, reference=False), view, targets, None, rng), -to_synthetic)
+    np.testing.assert_allclose(scores_of(attack, view_of(synthetic), targets, None, rng), -to_synthetic)
 
 
 def test_all_nearest_rows_share_the_answer(rng):
@@ -201,12 +206,12 @@ def test_all_nearest_rows_share_the_answer(rng):
     codes[:, 0] = [2, 5, 2, 1]
     codes[3, 1] = 6
     targets, secret = masked(row, "c0")
-    scores = ClosestRecord().score(view_of(replace(same, codes=codes)), targets, secret, rng)
+    scores = scores_of(ClosestRecord(), view_of(replace(same, codes=codes)), targets, secret, rng)
     np.testing.assert_allclose(scores, [[0, 0, 2 / 3, 0, 0, 1 / 3, 0, 0]])
     numbers[:, 0] = [30, 40, 80, 99]
     codes[:, 0] = row.codes[0, 0]
     targets, secret = masked(row, "age")
-    guess = ClosestRecord().score(view_of(replace(same, codes=codes, numbers=numbers)), targets, secret, rng)
+    guess = scores_of(ClosestRecord(), view_of(replace(same, codes=codes, numbers=numbers)), targets, secret, rng)
     assert guess.mean == pytest.approx(50)
     assert guess.scale == pytest.approx(np.std([30, 40, 80]))
 
@@ -216,8 +221,8 @@ def test_the_value_under_the_mask_is_never_read(rng):
     hidden, secret = masked(crowd(5, seed=1), "c0")
     other = hidden.codes.copy(order="F")
     other[:, 0] = 3
-    first = ClosestRecord().score(view, hidden, secret, rng)
-    np.testing.assert_array_equal(first, ClosestRecord().score(view, replace(hidden, codes=other), secret, rng))
+    first = scores_of(ClosestRecord(), view, hidden, secret, rng)
+    np.testing.assert_array_equal(first, scores_of(ClosestRecord(), view, replace(hidden, codes=other), secret, rng))
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
@@ -240,11 +245,12 @@ def test_nothing_to_see_when_nothing_leaks(attack):
 def test_uniform_secret_is_guessed_by_chance_from_an_oblivious_release():
     """Eight values, drawn anew each time: the mean share that the true one gets is 1/8 (99.9 %: 3.3 standard errors)."""
     game = {"goal": Goal.ATTRIBUTE, "secret": "c1", "secret_values": "uniform"}
-    setting = Setting(
+    setting = TargetSetting(
         0, Game(rows=50, synthetic_rows=50, **game), ground(crowd(2, seed=5)), generators.get("oblivious")
     )
-    setting = replace(setting, attacks={"it": ClosestRecord()})
-    drawn = [draw(setting, Task(Whose.TEST, index)) for index in range(300)]
+    prepared = ClosestRecord().prepare(static_view(setting), setting.masked, setting.secret, np.random.default_rng(0))
+    setting = replace(setting, attacks={"it": prepared})
+    drawn = [setting.play(Task(Whose.TEST, index)) for index in range(300)]
     right = np.array([[row[int(s)] for row, s in zip(d["score/it"], d["secrets"], strict=True)] for d in drawn])
     assert abs(right.mean() - 1 / 8) <= 3.3 * right.std() / np.sqrt(right.size)
 
@@ -257,10 +263,10 @@ def test_survives_awkward_releases(metric):
 
 def test_no_synthetic_row_is_as_far_as_can_be(rng):
     targets, none = crowd(3), crowd(3).take([])
-    assert (ClosestRecord(reference=False).score(view_of(none), targets, None, rng) == -1).all()
-    assert (ClosestRecord("hamming", reference=False).score(view_of(none), targets, None, rng) == -6).all()
+    assert (scores_of(ClosestRecord(reference=False), view_of(none), targets, None, rng) == -1).all()
+    assert (scores_of(ClosestRecord("hamming", reference=False), view_of(none), targets, None, rng) == -6).all()
     hidden, secret = masked(targets, "age")
-    assert (ClosestRecord().score(view_of(none), hidden, secret, rng).mean == 49.5).all()
+    assert (scores_of(ClosestRecord(), view_of(none), hidden, secret, rng).mean == 49.5).all()
 
 
 @pytest.mark.parametrize("wrong", [{"metric": "cosine"}, {"floor": 0.0}, {"reference": "yes"}])

@@ -19,6 +19,7 @@ from tests.attacks.test_closest_record import (
     mixed,
     outsider,
     play,
+    scores_of,
     view_of,
 )
 from unmask import attacks, generators
@@ -129,17 +130,14 @@ def test_ratio_is_the_difference_of_two_densities_of_one_shape(kind):
     prepared = attack.prepare(view_of(reference, reference), targets, None, np.random.default_rng(0))
     found = pickle.loads(pickle.dumps(prepared)).score(view_of(synthetic), targets, None, np.random.default_rng(1))
     np.testing.assert_allclose(found, expected)
-    unprepared = attack.score(view_of(synthetic, reference), targets, None, np.random.default_rng(0))
-    np.testing.assert_allclose(unprepared, expected)
     same = prepared.score(view_of(reference), targets, None, np.random.default_rng(1))
     np.testing.assert_allclose(same, 0, atol=0.05 if kind == "mixture" else 1e-12)
-    assert prepared == attack
 
 
 def test_reference_is_cut_to_size(rng):
     """The ratio of a release to a random part of itself is near 0, and not 0."""
     rows, targets = (crowd(n, seed=n).select(["age", "height"]) for n in (2000, 20))
-    found = DensityRatio(reference_rows=1000).score(view_of(rows, rows), targets, None, rng)
+    found = scores_of(DensityRatio(reference_rows=1000), view_of(rows, rows), targets, None, rng)
     assert 0 < np.abs(found).mean() < 0.3
 
 
@@ -161,7 +159,7 @@ def test_secret_is_the_level_that_fits_the_rest(kind, rng):
     guess = attack.score(view_of(rows), hidden, secret, rng)
     assert np.abs(guess.mean - truth.numbers[:, 0]).mean() < 3  # of 0, 10, 20, 30
     assert (guess.scale > 0).all()
-    assert DensityRatio(kind).score(view_of(rows, crowd(300)), *masked(truth, "c0"), rng).shape == (40, 8)
+    assert scores_of(DensityRatio(kind), view_of(rows, crowd(300)), *masked(truth, "c0"), rng).shape == (40, 8)
 
 
 def test_filled_targets_hold_every_value_and_nothing_of_the_mask():

@@ -13,6 +13,7 @@ from tests.attacks.test_closest_record import (
     mixed,
     outsider,
     play,
+    scores_of,
     view_of,
 )
 from unmask import generators
@@ -31,21 +32,21 @@ def test_score_is_the_log_likelihood(rng):
     real, targets, reference = crowd(80, seed=1), crowd(80, seed=1).take([0, 1, 2]), crowd(100, seed=2)
     view = view_of(crowd(1), reference, model=seen(generators.get("independent").fit(real, rng)))
     logs = np.log((real.codes[None] == targets.codes[:, None]).mean(axis=1)).sum(axis=1)
-    np.testing.assert_allclose(Likelihood().score(view, targets, None, rng), logs)
+    np.testing.assert_allclose(scores_of(Likelihood(), view, targets, None, rng), logs)
     sizes = real.schema.sizes
     known = ((reference.codes[None] == targets.codes[:, None]).sum(axis=1) + 1 / sizes) / 101
     np.testing.assert_allclose(independent_log_likelihood(targets, reference), np.log(known).sum(axis=1))
     attack = Likelihood(relative=True)
-    np.testing.assert_allclose(attack.score(view, targets, None, rng), logs - np.log(known).sum(axis=1))
+    np.testing.assert_allclose(scores_of(attack, view, targets, None, rng), logs - np.log(known).sum(axis=1))
     prepared = attack.prepare(view_of(crowd(1), reference), targets, None, rng)
     np.testing.assert_allclose(prepared.score(view, targets, None, rng), logs - np.log(known).sum(axis=1))
-    assert prepared == attack
+    assert prepared.attack == attack
 
 
 def test_impossible_rows_get_the_floor(rng):
     view = view_of(crowd(1), model=seen(generators.get("bayesnet").fit(crowd(50), rng)))
-    assert Likelihood().score(view, outsider(), None, rng) == -10_000
-    assert Likelihood(floor=-99.0).score(view, outsider(), None, rng) == -99
+    assert scores_of(Likelihood(), view, outsider(), None, rng) == -10_000
+    assert scores_of(Likelihood(floor=-99.0), view, outsider(), None, rng) == -99
 
 
 def test_levels_are_filled_in(rng):
@@ -53,12 +54,12 @@ def test_levels_are_filled_in(rng):
     real = crowd(200, seed=1)
     view = view_of(crowd(1), model=seen(generators.get("independent").fit(real, rng)))
     hidden, secret = masked(real.take([3, 4]), "c0")
-    scores = Likelihood().score(view, hidden, secret, rng)
+    scores = scores_of(Likelihood(), view, hidden, secret, rng)
     shares = np.bincount(real.codes[:, 0], minlength=8) / 200
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     np.testing.assert_allclose(weights / weights.sum(axis=1, keepdims=True), [shares, shares], atol=1e-12)
     hidden, secret = masked(real.take([3, 4]), "age")  # 0 to 99 in bins of ten
-    guess = Likelihood().score(view, hidden, secret, rng)
+    guess = scores_of(Likelihood(), view, hidden, secret, rng)
     middles = np.arange(10) * 10 + 4.5
     by_bin = np.bincount(real.codes[:, 4], minlength=10) / 200
     np.testing.assert_allclose(guess.mean, by_bin @ middles)
@@ -92,9 +93,9 @@ def test_survives_awkward_targets(rng):
 
 def test_model_without_likelihood_and_view_without_model(rng):
     with pytest.raises(ParameterError, match="no likelihoods"):
-        Likelihood().score(view_of(crowd(1), model=FittedModel(None)), crowd(2), None, rng)
+        scores_of(Likelihood(), view_of(crowd(1), model=FittedModel(None)), crowd(2), None, rng)
     with pytest.raises(NotAllowedError, match="fitted model"):
-        Likelihood().score(view_of(crowd(1)), crowd(2), None, rng)
+        scores_of(Likelihood(), view_of(crowd(1)), crowd(2), None, rng)
 
 
 @pytest.mark.parametrize("wrong", [{"relative": 1}, {"floor": -np.inf}])

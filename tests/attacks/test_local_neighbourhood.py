@@ -13,6 +13,7 @@ from tests.attacks.test_closest_record import (
     mixed,
     outsider,
     play,
+    scores_of,
     view_of,
 )
 from unmask import generators
@@ -35,7 +36,7 @@ def test_distances_equal_those_of_tables(name, metric):
 @pytest.mark.parametrize(("name", "metric", "radius"), [("gower", Gower(), 0.3), ("hamming", Hamming(), 3)])
 def test_score_is_the_share_within_the_radius(name, metric, radius, rng):
     targets, synthetic = crowd(5, seed=1), crowd(80, seed=2)
-    scores = LocalNeighbourhood(radius=radius, metric=name).score(view_of(synthetic), targets, None, rng)
+    scores = scores_of(LocalNeighbourhood(radius=radius, metric=name), view_of(synthetic), targets, None, rng)
     np.testing.assert_array_equal(scores, count_within(targets, synthetic, radius=radius, metric=metric) / 80)
     assert 0 < scores.mean() < 1
 
@@ -52,7 +53,7 @@ def test_without_reference_the_synthetic_rows_give_the_radius(rng):
     targets, synthetic = crowd(5, seed=1), crowd(90, seed=2)
     found = nearest(synthetic, synthetic, k=5, metric=Gower(), exclude_same_row=True).distances[:, -1]
     expected = count_within(targets, synthetic, radius=float(np.median(found)), metric=Gower()) / 90
-    np.testing.assert_array_equal(LocalNeighbourhood().score(view_of(synthetic), targets, None, rng), expected)
+    np.testing.assert_array_equal(scores_of(LocalNeighbourhood(), view_of(synthetic), targets, None, rng), expected)
 
 
 def test_votes_of_the_rows_within_and_one_of_everybody(rng):
@@ -63,11 +64,11 @@ def test_votes_of_the_rows_within_and_one_of_everybody(rng):
     codes[:, 0], codes[3, 1:4] = [2, 5, 2, 1], 6
     targets, secret = masked(row, "c0")
     attack = LocalNeighbourhood(radius=0.1)
-    scores = attack.score(view_of(replace(four, codes=codes)), targets, secret, rng)
+    scores = scores_of(attack, view_of(replace(four, codes=codes)), targets, secret, rng)
     np.testing.assert_allclose(scores, [[0, 0.25 / 4, 2.5 / 4, 0, 0, 1.25 / 4, 0, 0]])
     codes[:, 0], numbers[:, 0] = row.codes[0, 0], [30, 40, 80, 10]
     targets, secret = masked(row, "age")
-    guess = attack.score(view_of(replace(four, codes=codes, numbers=numbers)), targets, secret, rng)
+    guess = scores_of(attack, view_of(replace(four, codes=codes, numbers=numbers)), targets, secret, rng)
     weighted, weights = np.array([30, 40, 80, 10]), np.array([1.25, 1.25, 1.25, 0.25])
     assert guess.mean == pytest.approx(np.average(weighted, weights=weights))
     assert guess.scale == pytest.approx(np.sqrt(np.cov(weighted, aweights=weights, ddof=0)))

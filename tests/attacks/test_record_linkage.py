@@ -14,13 +14,13 @@ from unmask.attacks._known import Coarsening
 from unmask.attacks.record_linkage import RecordLinkage, matching_rows
 from unmask.attacks.synthetic_predictor import SyntheticPredictor
 from unmask.errors import ParameterError
-from unmask.simulation.target import Setting, draw, masked_targets, secret_of
+from unmask.simulation.target import TargetSetting, masked_targets, secret_of
 from unmask.simulation.task import Task, Whose
 from unmask.stats.auc import auc
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table, concatenate
-from unmask.threats.game import Game, lay_ground
-from unmask.threats.knowledge import Access, Box, Data, Goal, SecretValues
+from unmask.threats.game import Game, SecretValues, lay_ground
+from unmask.threats.knowledge import Access, Box, Data, Goal
 from unmask.threats.view import View
 
 SCHEMA = Schema(
@@ -66,8 +66,8 @@ def play(generator, game, tests, *, targets=(3, 4, 5), population=None, attack=N
     """Members, secrets and scores over many releases, each tests x targets (x levels)."""
     population = crowd() if population is None else population
     ground = lay_ground(population, np.array(targets), game, np.random.default_rng(0))
-    setting = Setting(7, game, ground, generator, attacks={"it": attack or RecordLinkage()})
-    drawn = [draw(setting, Task(Whose.TEST, index)) for index in range(tests)]
+    setting = TargetSetting(7, game, ground, generator, attacks={"it": attack or RecordLinkage()})
+    drawn = [setting.play(Task(Whose.TEST, index)) for index in range(tests)]
     assert not any(key.startswith("problem") for arrays in drawn for key in arrays), drawn[0].get("problem/it")
     return (np.array([arrays[key] for arrays in drawn]) for key in ("members", "secrets", "score/it"))
 

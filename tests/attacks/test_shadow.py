@@ -13,7 +13,7 @@ from unmask.errors import ParameterError
 from unmask.generators.copycat import Copycat
 from unmask.generators.independent import Independent
 from unmask.generators.oblivious import Oblivious
-from unmask.simulation.target import Setting, draw
+from unmask.simulation.target import TargetSetting
 from unmask.simulation.task import Whose, tasks_for
 from unmask.stats.auc import auc
 from unmask.tables.schema import Column, Kind, Schema
@@ -48,12 +48,12 @@ def play(generator, population, targets, attacks, *, shadows=60, tests=60, seed=
     game = Game(rows=rows, synthetic_rows=rows, **settings)
     ground = lay_ground(population, np.array(targets), game, np.random.default_rng(seed))
     features = {feature.key: feature for attack in attacks for feature in attack.features}
-    setting = Setting(seed, game, ground, generator, tuple(features.values()))
+    setting = TargetSetting(seed, game, ground, generator, tuple(features.values()))
     tasks = tasks_for(shadows, tests, len(targets), isolate=game.isolate_targets)
     pools = []
     for part in (Whose.SHADOW, Whose.TEST):
         chosen = [task for task in tasks if task.whose is part]
-        drawn = [draw(setting, task) for task in chosen]
+        drawn = [setting.play(task) for task in chosen]
         stacked = {name: np.stack([arrays[name] for arrays in drawn]) for name in drawn[0]}
         about = np.array([task.target for task in chosen]) if game.isolate_targets else None
         arrays = {key: stacked[f"feature/{key}"] for key in features}

@@ -11,12 +11,12 @@ from unmask import attacks, generators
 from unmask.attacks.linear import Linear
 from unmask.attacks.synthetic_predictor import FLOOR, MODELS, SyntheticPredictor
 from unmask.errors import ParameterError
-from unmask.simulation.target import Setting, draw, masked_targets, secret_of
+from unmask.simulation.target import TargetSetting, masked_targets, secret_of
 from unmask.simulation.task import Task, Whose
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
-from unmask.threats.game import Game, lay_ground
-from unmask.threats.knowledge import Access, Goal, SecretValues
+from unmask.threats.game import Game, SecretValues, lay_ground
+from unmask.threats.knowledge import Access, Goal
 from unmask.threats.view import View
 
 SCHEMA = Schema(
@@ -154,8 +154,8 @@ def test_accuracy_is_chance_where_nothing_leaks(model):
     """Uniform secrets and a generator that never looks: 1 in 5, within the 99.9 % binomial limit."""
     game = Game(goal=Goal.ATTRIBUTE, secret="illness", rows=100, synthetic_rows=100, secret_values=SecretValues.UNIFORM)
     ground = lay_ground(people(400), np.arange(10), game, np.random.default_rng(0))
-    setting = Setting(1, game, ground, generators.get("oblivious"), attacks={"it": SyntheticPredictor(model)})
-    drawn = [draw(setting, Task(Whose.TEST, index)) for index in range(40)]
+    setting = TargetSetting(1, game, ground, generators.get("oblivious"), attacks={"it": SyntheticPredictor(model)})
+    drawn = [setting.play(Task(Whose.TEST, index)) for index in range(40)]
     right = sum(int((arrays["score/it"].argmax(axis=1) == arrays["secrets"]).sum()) for arrays in drawn)
     low, high = binom.ppf([0.0005, 0.9995], 400, 1 / 5)
     assert low <= right <= high
@@ -168,8 +168,8 @@ def test_a_copied_target_gives_its_uniform_secret_away(model):
     rng = np.random.default_rng(5)
     population = people(400).to_pandas().assign(cost=rng.uniform(0, 1000, 400))
     ground = lay_ground(Table.from_pandas(population, SCHEMA), np.arange(10), game, rng)
-    setting = Setting(1, game, ground, generators.get("raw"), attacks={"it": SyntheticPredictor(model)})
-    drawn = [draw(setting, Task(Whose.TEST, index)) for index in range(30)]
+    setting = TargetSetting(1, game, ground, generators.get("raw"), attacks={"it": SyntheticPredictor(model)})
+    drawn = [setting.play(Task(Whose.TEST, index)) for index in range(30)]
     members = np.array([arrays["members"] for arrays in drawn])
     right = np.array([arrays["score/it"].argmax(axis=1) == arrays["secrets"] for arrays in drawn])
     assert right[members].mean() > 0.85

@@ -180,6 +180,10 @@ def prepare_reading(self: Fine, view: View, targets: Table, secret: Secret | Non
     return self
 
 
+def prepare_nothing(self: Fine, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class Unpicklable(Fine):
     note: Any = field(default=None, compare=False, repr=False)
@@ -220,6 +224,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
         "asks for more than it lists",
     ),
     "reaches for the release in prepare": (lambda: broken(prepare=prepare_reading), "asks for more than it lists"),
+    "prepares nothing": (lambda: broken(prepare=prepare_nothing), "`prepare` returns None, which has no `score`"),
     "unseeded": (
         lambda: broken(
             score=lambda self, view, targets, secret, rng: Fine.score(self, view, targets, secret, UNSEEDED)

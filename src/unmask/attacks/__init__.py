@@ -6,13 +6,14 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
-from unmask.attacks._attack import Attack, Prediction, ReleaseAttack, Secret, ShadowAttack
+from unmask.attacks._attack import Attack, Prediction, PreparedAttack, ReleaseAttack, Secret, ShadowAttack
 from unmask.registry import Entry, build, describe, settings_from
 
 __all__ = [
     "Attack",
     "Entry",
     "Prediction",
+    "PreparedAttack",
     "ReleaseAttack",
     "Secret",
     "ShadowAttack",
@@ -38,6 +39,7 @@ BUILT_IN: dict[str, str] = {
     "density-ratio": "unmask.attacks.density_ratio:DensityRatio",
     "gen-lra": "unmask.attacks.gen_lra:GenLra",
     "marginal-ratio": "unmask.attacks.marginal_ratio:MarginalRatio",
+    "classifier": "unmask.attacks.classifier:Classifier",
     "likelihood": "unmask.attacks.likelihood:Likelihood",
 }
 

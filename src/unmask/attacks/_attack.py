@@ -1,7 +1,8 @@
 """The protocols that attacks follow.
 
-An attack on a release looks at one release at a time through a `View`. A shadow attack learns from a pool of the
-attacker's own releases and then scores those under attack, from features that are computed once per release.
+An attack on a release looks at one release at a time through a `View`, after a preparation that serves all releases. A
+shadow attack learns from a pool of the attacker's own releases and then scores those under attack, from features that are
+computed once per release.
 """
 
 from __future__ import annotations
@@ -42,15 +43,24 @@ def tolerance_for(numbers: np.ndarray) -> float:
 
 @runtime_checkable
 class ReleaseAttack(Protocol):
-    """Scores targets from one release."""
+    """Scores targets from one release, after what is the same for every release has been done: prepare, then score."""
 
     name: ClassVar[str]
     goals: ClassVar[frozenset[Goal]]
     needs: ClassVar[frozenset[Access]]
 
-    def prepare(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> ReleaseAttack:
-        """Work that is the same for every release, such as a density of the reference; the view has no synthetic table."""
+    def prepare(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> PreparedAttack:
+        """What holds for every release, such as a density of the reference; the view has no synthetic table.
+
+        It is an object of its own, which pickles; the attack, which is parameters only, stays as it was. An attack
+        with nothing to prepare may return itself.
+        """
         ...
+
+
+@runtime_checkable
+class PreparedAttack(Protocol):
+    """An attack on a release that is ready for any release about the targets it was prepared for."""
 
     def score(
         self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -38,7 +37,6 @@ class ClosestRecord:
     metric: Measure = "gower"
     reference: bool = True
     floor: float = 1e-6  # keeps exact copies finite
-    _to_reference: np.ndarray | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         measure_of(self.metric)
@@ -47,39 +45,44 @@ class ClosestRecord:
         if not self.floor > 0:
             raise ParameterError(f"floor is {self.floor!r}; it must be above 0, or exact copies score infinity.")
 
-    def prepare(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> ClosestRecord:
+    def prepare(
+        self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator
+    ) -> PreparedClosestRecord:
         if secret is not None or not self.reference or Access.REFERENCE not in view.allowed:
-            return self
-        prepared = copy(self)
-        object.__setattr__(prepared, "_to_reference", self._distance(targets, view.reference))
-        return prepared
+            return PreparedClosestRecord(self, None)
+        return PreparedClosestRecord(self, _distance(targets, view.reference, self.metric))
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedClosestRecord:
+    """The attack with each target's distance to the closest reference person; none where that is not compared."""
+
+    attack: ClosestRecord
+    to_reference: np.ndarray | None
 
     def score(
         self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator
     ) -> np.ndarray | Prediction:
         if secret is not None:
-            return self._guess(view.synthetic, targets, secret)
-        to_synthetic = self._distance(targets, view.synthetic)
-        to_reference = self.prepare(view, targets, None, rng)._to_reference if self._unprepared else self._to_reference
-        if to_reference is None:
+            return _guess(view.synthetic, targets, secret, self.attack.metric)
+        to_synthetic = _distance(targets, view.synthetic, self.attack.metric)
+        if self.to_reference is None:
             return -to_synthetic
-        return np.asarray(np.log((to_reference + self.floor) / (to_synthetic + self.floor)))
+        return np.asarray(np.log((self.to_reference + self.attack.floor) / (to_synthetic + self.attack.floor)))
 
-    @property
-    def _unprepared(self) -> bool:
-        return self.reference and self._to_reference is None
 
-    def _distance(self, targets: Table, rows: Table) -> np.ndarray:
-        """Distance to the closest row; the largest possible one where there are no rows."""
-        if not len(rows):
-            return np.full(len(targets), 1.0 if self.metric == "gower" else float(len(targets.schema.columns)))
-        return nearest(targets, rows, metric=measure_of(self.metric)).distances[:, 0]
+def _distance(targets: Table, rows: Table, metric: Measure) -> np.ndarray:
+    """Distance to the closest row; the largest possible one where there are no rows."""
+    if not len(rows):
+        return np.full(len(targets), 1.0 if metric == "gower" else float(len(targets.schema.columns)))
+    return nearest(targets, rows, metric=measure_of(metric)).distances[:, 0]
 
-    def _guess(self, synthetic: Table, targets: Table, secret: Secret) -> np.ndarray | Prediction:
-        if not len(synthetic):
-            return votes([np.zeros(0, dtype=np.int64)] * len(targets), synthetic, secret)
-        tied = all_nearest(targets, synthetic, metric=measure_of(self.metric), columns=known_columns(targets, secret))
-        return votes(list(tied), synthetic, secret)
+
+def _guess(synthetic: Table, targets: Table, secret: Secret, metric: Measure) -> np.ndarray | Prediction:
+    if not len(synthetic):
+        return votes([np.zeros(0, dtype=np.int64)] * len(targets), synthetic, secret)
+    tied = all_nearest(targets, synthetic, metric=measure_of(metric), columns=known_columns(targets, secret))
+    return votes(list(tied), synthetic, secret)
 
 
 def measure_of(name: str) -> Metric:

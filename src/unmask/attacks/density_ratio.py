@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -33,27 +32,32 @@ class DensityRatio(Densities):
     needs: ClassVar[frozenset[Access]] = frozenset({Access.SYNTHETIC, Access.REFERENCE})
 
     reference_rows: int = 10_000  # at most: beyond, a random part of the reference
-    _shape: Shape | None = field(default=None, init=False, repr=False, compare=False)
-    _log_reference: np.ndarray | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_count("reference_rows", self.reference_rows)
 
-    def prepare(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> DensityRatio:
+    def prepare(
+        self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator
+    ) -> PreparedDensityRatio:
         reference = part_of(view.reference, self.reference_rows, rng)
         shape = self.shape_of(reference, rng)
-        prepared = copy(self)
-        object.__setattr__(prepared, "_shape", shape)
-        points = targets if secret is None else filled(targets, secret)
-        object.__setattr__(prepared, "_log_reference", shape.log_density(reference, points))
-        return prepared
+        return PreparedDensityRatio(shape, shape.log_density(reference, _points(targets, secret)))
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedDensityRatio:
+    """The shape of both densities, and the log density of the reference at the targets (with every value filled in)."""
+
+    shape: Shape
+    log_reference: np.ndarray
 
     def score(
         self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator
     ) -> np.ndarray | Prediction:
-        if self._shape is None:
-            return self.prepare(view, targets, secret, rng).score(view, targets, secret, rng)
-        points = targets if secret is None else filled(targets, secret)
-        ratio = self._shape.log_density(view.synthetic, points) - self._log_reference
+        ratio = self.shape.log_density(view.synthetic, _points(targets, secret)) - self.log_reference
         return ratio if secret is None else judged(ratio, targets, secret)
+
+
+def _points(targets: Table, secret: Secret | None) -> Table:
+    return targets if secret is None else filled(targets, secret)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from unmask.attacks._attack import Secret
 from unmask.attacks._density import Kernel, check_count, check_kernel, part_of
-from unmask.errors import ParameterError
 from unmask.tables.table import Table
 from unmask.threats.knowledge import Access, Goal
 from unmask.threats.view import View
@@ -41,40 +39,40 @@ class GenLra:
     bandwidth: float | None = None  # of numbers, in standard deviations; none = Scott's rule
     spread: float = 0.1  # of categories: the probability of all other values together
     reference_rows: int = 1000  # at most: beyond, a random part of the reference
-    _kernel: Kernel | None = field(default=None, init=False, repr=False, compare=False)
-    _reference: Table | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_count("k", self.k)
         check_kernel(self.bandwidth, self.spread)
         check_count("reference_rows", self.reference_rows)
 
-    def prepare(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> GenLra:
+    def prepare(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> PreparedGenLra:
         reference = part_of(view.reference, self.reference_rows, rng)
-        prepared = copy(self)
-        object.__setattr__(prepared, "_reference", reference)
-        object.__setattr__(prepared, "_kernel", Kernel.fitted_to(reference, self.bandwidth, self.spread))
-        return prepared
+        return PreparedGenLra(self.k, Kernel.fitted_to(reference, self.bandwidth, self.spread), reference)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedGenLra:
+    """The part of the reference that is used, and the kernel that was fitted to it."""
+
+    k: int
+    kernel: Kernel
+    reference: Table
 
     def score(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> np.ndarray:
-        if self._kernel is None or self._reference is None:
-            return self.prepare(view, targets, secret, rng).score(view, targets, secret, rng)
         synthetic = view.synthetic
         k = min(self.k, len(synthetic))
         if k == 0:
             return np.zeros(len(targets))
         lows = range(0, len(targets), CHUNK)
         parts = [self._gain(synthetic, targets.take(np.arange(low, min(low + CHUNK, len(targets)))), k) for low in lows]
-        n = len(self._reference)
+        n = len(self.reference)
         return np.concatenate(parts) + k * np.log(n / (n + 1))
 
     def _gain(self, synthetic: Table, targets: Table, k: int) -> np.ndarray:
         """Sum of log(1 + K(s, t) / sum_r K(s, r)) over the k nearest rows of each target."""
-        if self._kernel is None or self._reference is None:
-            raise ParameterError("gen-lra was not prepared.")
-        to_targets = self._kernel.log_kernels(synthetic, targets)  # targets x synthetic rows
+        to_targets = self.kernel.log_kernels(synthetic, targets)  # targets x synthetic rows
         near = np.argpartition(to_targets, len(synthetic) - k, axis=1)[:, len(synthetic) - k :]
         asked, place = np.unique(near, return_inverse=True)
-        to_reference = self._kernel.log_sums(self._reference, synthetic.take(asked))[place.reshape(near.shape)]
+        to_reference = self.kernel.log_sums(self.reference, synthetic.take(asked))[place.reshape(near.shape)]
         gain = np.logaddexp(0.0, np.take_along_axis(to_targets, near, axis=1) - to_reference)
         return np.asarray(gain.sum(axis=1))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -36,7 +35,6 @@ class Likelihood:
 
     relative: bool = False
     floor: float = -10_000.0
-    _expected: np.ndarray | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.relative, bool):
@@ -44,12 +42,20 @@ class Likelihood:
         if not np.isfinite(self.floor):
             raise ParameterError(f"floor is {self.floor!r}; it must be a finite log-likelihood, such as -10000.")
 
-    def prepare(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> Likelihood:
+    def prepare(
+        self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator
+    ) -> PreparedLikelihood:
         if not self.relative or secret is not None:
-            return self
-        prepared = copy(self)
-        object.__setattr__(prepared, "_expected", independent_log_likelihood(targets, view.reference))
-        return prepared
+            return PreparedLikelihood(self, None)
+        return PreparedLikelihood(self, independent_log_likelihood(targets, view.reference))
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedLikelihood:
+    """The attack with what is subtracted for each target; none where nothing is."""
+
+    attack: Likelihood
+    expected: np.ndarray | None
 
     def score(
         self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator
@@ -61,11 +67,9 @@ class Likelihood:
                 "Leave it out, or give the model a method log_likelihood(table) with one number per row."
             )
         if secret is not None:
-            return judged(np.maximum(log_likelihood(filled(targets, secret)), self.floor), targets, secret)
-        if self.relative and self._expected is None:
-            return self.prepare(view, targets, secret, rng).score(view, targets, secret, rng)
-        logs = np.maximum(log_likelihood(targets), self.floor)
-        return logs if self._expected is None else logs - self._expected
+            return judged(np.maximum(log_likelihood(filled(targets, secret)), self.attack.floor), targets, secret)
+        logs = np.maximum(log_likelihood(targets), self.attack.floor)
+        return logs if self.expected is None else logs - self.expected
 
 
 def independent_log_likelihood(targets: Table, reference: Table) -> np.ndarray:

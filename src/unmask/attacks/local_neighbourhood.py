@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -40,7 +39,6 @@ class LocalNeighbourhood:
     radius: float | None = None  # in the unit of the metric
     k: int = 5
     metric: Measure = "gower"
-    _radii: np.ndarray | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         measure_of(self.metric)
@@ -52,38 +50,15 @@ class LocalNeighbourhood:
 
     def prepare(
         self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator
-    ) -> LocalNeighbourhood:
-        if self.radius is not None or Access.REFERENCE not in view.allowed:
-            return self
-        people = part_of(view.reference, PEOPLE, rng)
-        prepared = copy(self)
-        object.__setattr__(prepared, "_radii", self._to_kth(targets, people, secret))
-        return prepared
-
-    def score(
-        self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator
-    ) -> np.ndarray | Prediction:
-        synthetic = view.synthetic
-        radii = self._radii_for(view, targets, secret, rng)
-        if secret is None:
-            if not len(synthetic):
-                return np.zeros(len(targets))
-            found = count_within(targets, synthetic, radius=radii, metric=measure_of(self.metric))
-            return np.asarray(found / len(synthetic))
-        inside = distances(targets, synthetic, self.metric, known_columns(targets, secret)) <= radii[:, None]
-        return votes([np.flatnonzero(row) for row in inside], synthetic, secret, prior=1.0)
-
-    def _radii_for(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> np.ndarray:
+    ) -> PreparedLocalNeighbourhood:
         if self.radius is not None:
-            return np.full(len(targets), self.radius)
-        radii = self.prepare(view, targets, secret, rng)._radii if self._radii is None else self._radii
-        if radii is None:
-            part = part_of(view.synthetic, PEOPLE, rng)
-            typical = float(np.median(self._to_kth(part, part, secret, itself=True))) if len(part) > 1 else 0.0
-            return np.full(len(targets), typical)
-        return radii
+            return PreparedLocalNeighbourhood(self, np.full(len(targets), self.radius))
+        if Access.REFERENCE not in view.allowed:
+            return PreparedLocalNeighbourhood(self, None)
+        people = part_of(view.reference, PEOPLE, rng)
+        return PreparedLocalNeighbourhood(self, self.to_kth(targets, people, secret))
 
-    def _to_kth(self, queries: Table, people: Table, secret: Secret | None, *, itself: bool = False) -> np.ndarray:
+    def to_kth(self, queries: Table, people: Table, secret: Secret | None, *, itself: bool = False) -> np.ndarray:
         """Distance to the k-th nearest of these people, or to the last where there are fewer."""
         found = nearest(
             queries,
@@ -94,6 +69,33 @@ class LocalNeighbourhood:
             exclude_same_row=itself,
         )
         return found.distances[:, -1]
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedLocalNeighbourhood:
+    """The attack with the radius of each target; none where every release must give its own."""
+
+    attack: LocalNeighbourhood
+    radii: np.ndarray | None
+
+    def score(
+        self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator
+    ) -> np.ndarray | Prediction:
+        synthetic = view.synthetic
+        radii = self.radii
+        if radii is None:
+            radii = np.full(len(targets), self._typical(part_of(synthetic, PEOPLE, rng), secret))
+        if secret is None:
+            if not len(synthetic):
+                return np.zeros(len(targets))
+            found = count_within(targets, synthetic, radius=radii, metric=measure_of(self.attack.metric))
+            return np.asarray(found / len(synthetic))
+        inside = distances(targets, synthetic, self.attack.metric, known_columns(targets, secret)) <= radii[:, None]
+        return votes([np.flatnonzero(row) for row in inside], synthetic, secret, prior=1.0)
+
+    def _typical(self, rows: Table, secret: Secret | None) -> float:
+        """The median distance of rows to the k-th nearest of the others."""
+        return float(np.median(self.attack.to_kth(rows, rows, secret, itself=True))) if len(rows) > 1 else 0.0
 
 
 def distances(targets: Table, rows: Table, metric: Measure, columns: list[str]) -> np.ndarray:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
@@ -44,30 +43,33 @@ class MarginalRatio:
     runs: int = 8  # fits of the generator to learn what it measures
     rows: int = 1000  # of the samples for these fits
     reference_rows: int = 20_000  # at most: beyond, a random part of the reference
-    _sets: Sets = field(default=(), init=False, repr=False, compare=False)
-    _factors: np.ndarray | None = field(default=None, init=False, repr=False, compare=False)  # targets x sets
 
     def __post_init__(self) -> None:
         for name in ("runs", "rows", "reference_rows"):
             check_count(name, getattr(self, name))
 
-    def prepare(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> MarginalRatio:
+    def prepare(
+        self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator
+    ) -> PreparedMarginalRatio:
         reference = part_of(view.reference, self.reference_rows, rng)
         weights: dict[tuple[int, ...], float] = {}
         if Access.GENERATOR in view.allowed:
             weights = measured_sets(view.generator, reference, self.runs, self.rows, rng)
         weights = weights or associated_pairs(reference)
         shares = (agreeing(reference, targets, list(weights)) + 1) / (len(reference) + 1)
-        prepared = copy(self)
-        object.__setattr__(prepared, "_sets", tuple(weights))
-        object.__setattr__(prepared, "_factors", np.array(list(weights.values())) / shares)
-        return prepared
+        return PreparedMarginalRatio(tuple(weights), np.array(list(weights.values())) / shares)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedMarginalRatio:
+    """The sets of columns, and the weight of each over the reference share of the target's cell."""
+
+    sets: Sets
+    factors: np.ndarray  # targets x sets
 
     def score(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> np.ndarray:
-        if self._factors is None:
-            return self.prepare(view, targets, secret, rng).score(view, targets, secret, rng)
-        counts = agreeing(view.synthetic, targets, self._sets)
-        return np.asarray((counts * self._factors).sum(axis=1) / max(len(view.synthetic), 1))
+        counts = agreeing(view.synthetic, targets, self.sets)
+        return np.asarray((counts * self.factors).sum(axis=1) / max(len(view.synthetic), 1))
 
 
 def measured_sets(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unmask.attacks._attack import FeatureSet, Prediction, ReleaseAttack, Secret
+from unmask.attacks._attack import FeatureSet, Prediction, PreparedAttack, Secret
 from unmask.errors import UnmaskError
 from unmask.generators._generator import Generator, Model
 from unmask.simulation.release import check_release, fitted_model
@@ -28,7 +28,7 @@ class TargetSetting:
     ground: Ground
     generator: Generator
     features: tuple[FeatureSet, ...] = ()
-    attacks: Mapping[str, ReleaseAttack] | None = None  # prepared, by the name under which scores are stored
+    attacks: Mapping[str, PreparedAttack] | None = None  # by the name under which scores are stored
     prior: tuple[Generator, ...] = ()  # uncertain-box: what the attacker holds possible
     keep_synthetic: bool = False
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unmask.attacks import Prediction, ReleaseAttack, Secret, ShadowAttack
+from unmask.attacks import Prediction, PreparedAttack, ReleaseAttack, Secret, ShadowAttack
 from unmask.errors import MissingExtraError, NotAllowedError, ParameterError
 from unmask.generators.independent import Independent
 from unmask.simulation.target import masked_targets, secret_of
@@ -83,7 +83,7 @@ def check_attack_parameters(attack: Any) -> None:
         )
     require(
         isinstance(attack, ReleaseAttack) != isinstance(attack, ShadowAttack),
-        f"{kind.__name__} has neither `prepare` and `score` nor `features` and `fit`, or both",
+        f"{kind.__name__} has neither `prepare` nor `features` and `fit`, or both",
     )
     learns = isinstance(attack, ShadowAttack)
     require(learns == (Access.SHADOWS in attack.needs), f"{kind.__name__}.needs and what it does with shadows disagree")
@@ -103,6 +103,7 @@ def _check_release(attack: Any, scene: Scene, *, thorough: bool) -> None:
     given = (scene.releases[0], scene.reference, scene.targets)
     digests, copy = [table.digest() for table in given], pickle.dumps(attack)
     prepared, view = _prepared(attack, scene), _view(scene, attack.needs)
+    require(isinstance(prepared, PreparedAttack), f"{where}: `prepare` returns {prepared!r}, which has no `score`")
     scores = prepared.score(view, scene.targets, scene.secret, np.random.default_rng(2))
     require([table.digest() for table in given] == digests, f"{where}: changes a table that it is given")
     require(pickle.loads(copy) == attack, f"{where}: changes its parameters; return what was prepared instead")
