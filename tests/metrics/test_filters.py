@@ -75,8 +75,9 @@ def test_awkward_tables(kind, people):
 def test_filters_by_name(people):
     assert get("similarity", radius=0.1) == SimilarityFilter(radius=0.1)
     assert get("outlier", share=0.2, distance="euclid") == OutlierFilter(0.2, distance=Distance.EUCLID)
+    assert get("outlier", share=np.float32(0.25), neighbours=np.int64(3)) == OutlierFilter(0.25, 3)
     assert [type(get(name)).name for name in names()] == list(names()) == ["similarity", "outlier"]
-    for wrong in ({"share": 0}, {"neighbours": 0}, {"neighbours": 65}, {"neighbours": 2.5}, {"share": "much"}):
+    for wrong in ({"share": 0}, {"neighbours": 0}, {"neighbours": 65}, {"neighbours": 2.0}, {"share": "much"}):
         with pytest.raises(ParameterError, match=f"{next(iter(wrong))} is"):
             OutlierFilter(**wrong)
     for wrong in (float("nan"), -1, None, "wide", True):

@@ -10,6 +10,7 @@ Both return the cleaned table and the numbers of the dropped rows. Neither makes
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -91,7 +92,7 @@ class OutlierFilter:
         object.__setattr__(self, "distance", Distance.named(self.distance))
         if not (_is_number(self.share) and 0 < self.share < 1):
             raise ParameterError(f"share is {self.share}; use a share between 0 and 1, such as 0.1.")
-        if not (_is_number(self.neighbours) and self.neighbours in range(1, MOST_NEIGHBOURS + 1)):
+        if not (isinstance(self.neighbours, Integral) and 1 <= self.neighbours <= MOST_NEIGHBOURS):
             raise ParameterError(f"neighbours is {self.neighbours}; use a whole number from 1 to {MOST_NEIGHBOURS}.")
 
     def clean(self, real: Table, synthetic: Table, *, workers: int = 1) -> Cleaned:
@@ -138,7 +139,7 @@ def _kind(name: str) -> type[SimilarityFilter] | type[OutlierFilter]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _cleaned(synthetic: Table, drop: np.ndarray, threshold: float, warnings: tuple[str, ...]) -> Cleaned:
