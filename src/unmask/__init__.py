@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unmask import datasets, errors, generators
+    from unmask import attacks, datasets, errors, generators, metrics, stats, testing
     from unmask.audits.attack.audit import attack
     from unmask.audits.describe import describe
     from unmask.audits.epsilon.audit import audit_epsilon
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from unmask.audits.release.audit import audit
     from unmask.errors import UnmaskError
     from unmask.generators.claim import Claim, Neighbours
+    from unmask.reports.html import write_report
     from unmask.results.directory import load, write
     from unmask.results.policy import Severity
     from unmask.results.result import Finding, Result
     from unmask.tables.read import read_schema, read_table, write_csv, write_schema
     from unmask.tables.schema import Column, Kind, Schema
     from unmask.tables.table import Table
+
+    __version__: str
 
 _PLACES = {
     "Claim": "unmask.generators.claim",
@@ -38,22 +41,25 @@ _PLACES = {
     "attack": "unmask.audits.attack.audit",
     "audit": "unmask.audits.release.audit",
     "audit_epsilon": "unmask.audits.epsilon.audit",
-    "everyone": "unmask.audits.everyone.audit",
     "describe": "unmask.audits.describe",
+    "everyone": "unmask.audits.everyone.audit",
     "load": "unmask.results.directory",
     "read_schema": "unmask.tables.read",
     "read_table": "unmask.tables.read",
     "write": "unmask.results.directory",
     "write_csv": "unmask.tables.read",
+    "write_report": "unmask.reports.html",
     "write_schema": "unmask.tables.read",
 }
-_PACKAGES = ("datasets", "errors", "generators")
+_PACKAGES = ("attacks", "datasets", "errors", "generators", "metrics", "stats", "testing")
 
 __all__ = [  # noqa: RUF022 - by subject
     "read_table", "read_schema", "write_csv", "write_schema", "Table", "Schema", "Column", "Kind",
     "datasets", "generators", "Claim", "Neighbours",
-    "describe", "attack", "audit", "everyone", "audit_epsilon", "Result", "Finding", "Severity", "write", "load",
-    "errors", "UnmaskError",
+    "describe", "attack", "audit", "everyone", "audit_epsilon",
+    "Result", "Finding", "Severity", "write", "load", "write_report",
+    "attacks", "metrics", "stats", "testing",
+    "errors", "UnmaskError", "__version__",
 ]  # fmt: skip
 
 
@@ -62,8 +68,20 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_PLACES[name]), name)
     if name in _PACKAGES:
         return importlib.import_module(f"unmask.{name}")
+    if name == "__version__":
+        return _version()
     raise AttributeError(f"module 'unmask' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _version() -> str:
+    """The installed version; "unknown" where the source is used without being installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("unmask")
+    except PackageNotFoundError:
+        return "unknown"

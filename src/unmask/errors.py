@@ -2,7 +2,7 @@
 
     UnmaskError                 anything a user can put right; the command line prints it without a traceback
     ├── InputError              a file, a table or a value is not what it should be
-    │   └── SchemaError         a schema does not hold together, or a table does not follow it
+    │   └── SchemaError         a schema does not hold together, or a table does not follow it; also a ValueError
     ├── ParameterError          an option or an argument has no meaning
     ├── GeneratorError          a generator failed, or returned something that is not a table
     ├── NotAllowedError         an attack asked for what its threat model does not give
@@ -21,8 +21,11 @@ class InputError(UnmaskError):
     """A file, a table or a value is not what it should be."""
 
 
-class SchemaError(InputError):
-    """A schema does not hold together, or a table does not follow it."""
+class SchemaError(InputError, ValueError):
+    """A schema does not hold together, or a table does not follow it.
+
+    A ValueError too: code that makes columns and schemas by itself catches it as it catches any other wrong value.
+    """
 
 
 class ParameterError(UnmaskError):

@@ -55,13 +55,13 @@ def construct(kind: type, what: str, parameters: Mapping[str, Any]) -> Any:
     return kind(**parameters)
 
 
-def settings_from(items: list[str]) -> dict[str, Any]:
+def settings_from(items: list[str], *, such_as: str = "epsilon=1") -> dict[str, Any]:
     """Parameters from texts such as `epsilon=1`: numbers, true/false and none are recognised."""
     settings = {}
     for item in items:
         name, sign, value = item.partition("=")
         if not sign or not name.strip().isidentifier():
-            raise ParameterError(f"'{item}' is not a setting. Write it as name=value, such as epsilon=1.")
+            raise ParameterError(f"'{item}' is not a setting. Write it as name=value, such as {such_as}.")
         settings[name.strip()] = _value(value.strip())
     return settings
 

@@ -8,7 +8,6 @@ from scipy.stats import binom
 
 from unmask import datasets
 from unmask.metrics.inference import inference, inferences
-from unmask.metrics.legal import verdict
 from unmask.metrics.linkability import linkability
 from unmask.metrics.singling_out import Mode, singling_out
 from unmask.tables.table import concatenate
@@ -66,7 +65,6 @@ def test_a_list_of_secrets_is_honest_as_a_whole():
         keys = real.schema.names
         found = inferences(real, synthetic, secrets=keys, keys=keys, holdout=others, rng=np.random.default_rng(seed))
         named += bool(found.listing.rejected.any())
-        assert bool(found.listing.rejected.any()) == (not verdict(found.criteria).startswith("No attack"))
     assert named <= binom.ppf(0.999, SEEDS, 0.05)
 
 

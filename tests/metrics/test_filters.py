@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from unmask.datasets import gaussian
 from unmask.errors import InputError, ParameterError
-from unmask.metrics.filters import FILTERS, OutlierFilter, SimilarityFilter, get
+from unmask.metrics.filters import OutlierFilter, SimilarityFilter, get, names, parse
 from unmask.metrics.similarity import Distance
 from unmask.tables.encode import Unlisted
 from unmask.tables.table import Table, concatenate
@@ -54,7 +54,7 @@ def test_outlier_filter_equals_its_definition():
     assert np.array_equal(found.dropped, np.flatnonzero(other > found.threshold))
 
 
-@pytest.mark.parametrize("kind", FILTERS)
+@pytest.mark.parametrize("kind", [SimilarityFilter, OutlierFilter])
 def test_awkward_tables(kind, people):
     frame = pd.DataFrame(
         {"c": ["x"] * 6, "void": [np.nan] * 6, "t": ['"', "</script>"] * 3, "n": [1, 2, 3, 4, 5, np.nan]}
@@ -75,16 +75,41 @@ def test_awkward_tables(kind, people):
 def test_filters_by_name(people):
     assert get("similarity", radius=0.1) == SimilarityFilter(radius=0.1)
     assert get("outlier", share=0.2, distance="euclid") == OutlierFilter(0.2, distance=Distance.EUCLID)
-    with pytest.raises(ParameterError, match="choose one of 'similarity', 'outlier'"):
-        get("magic")
-    with pytest.raises(ParameterError, match="has no 'width'; it has 'radius', 'distance'"):
-        get("similarity", width=1)
-    for wrong in ({"share": 0}, {"neighbours": 0}):
-        with pytest.raises(ParameterError):
+    assert get("outlier", share=np.float32(0.25), neighbours=np.int64(3)) == OutlierFilter(0.25, 3)
+    assert [type(get(name)).name for name in names()] == list(names()) == ["similarity", "outlier"]
+    for wrong in ({"share": 0}, {"neighbours": 0}, {"neighbours": 65}, {"neighbours": 2.0}, {"share": "much"}):
+        with pytest.raises(ParameterError, match=f"{next(iter(wrong))} is"):
             OutlierFilter(**wrong)
-    with pytest.raises(ParameterError, match="radius"):
-        SimilarityFilter(radius=float("nan"))
+    for wrong in (float("nan"), -1, None, "wide", True):
+        with pytest.raises(ParameterError, match="radius is"):
+            SimilarityFilter(radius=wrong)
     with pytest.raises(InputError, match="at least two"):
         OutlierFilter().clean(people.take([0]), people)
     with pytest.raises(InputError, match="no rows"):
         SimilarityFilter().clean(people.take([]), people)
+
+
+def test_filters_from_text():
+    assert parse("outlier") == OutlierFilter()
+    assert parse("similarity:radius=0.05") == SimilarityFilter(radius=0.05)
+    assert parse("outlier:share=0.2, neighbours=3,distance=euclid") == OutlierFilter(0.2, 3, Distance.EUCLID)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("magic", "There is no filter 'magic'. There are: similarity, outlier."),
+        ("magic:radius=1", "There is no filter 'magic'. There are: similarity, outlier."),
+        ("os:path", "There is no filter 'os'. There are: similarity, outlier."),
+        ("similarity:0.05", "'0.05' is not a setting. Write it as name=value, such as radius=0.05."),
+        ("similarity:", "'' is not a setting. Write it as name=value, such as radius=0.05."),
+        ("similarity:width=1", "The filter 'similarity' has no parameter width. It has: radius, distance."),
+        ("similarity:radius=wide", "radius is wide; use 0 (identical rows only) or more."),
+        ("similarity:distance=far", "'far' is no distance; choose one of hamming, euclid, gower."),
+        ("outlier:neighbours=2.5", "neighbours is 2.5; use a whole number from 1 to 64."),
+    ],
+)
+def test_errors_name_what_is_wrong_in_the_text(text, says):
+    with pytest.raises(ParameterError) as caught:
+        parse(text)
+    assert str(caught.value) == says

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from unmask import datasets
 from unmask.errors import ParameterError
 from unmask.metrics.inference import inference, inferences
-from unmask.metrics.legal import Attempts, groups, over_secrets, p_value, value_text, verdict
+from unmask.metrics.legal import Attempts, groups, over_secrets, p_value, value_text
 from unmask.metrics.linkability import linkability
 from unmask.metrics.singling_out import singling_out
 from unmask.stats import difference, excess_risk, wilson
@@ -139,16 +139,14 @@ def test_codes_in_words():
 
 
 def test_many_secrets_at_once(rng):
-    """Holm: copies give c9 away; the verdict names it. Without a holdout nothing is claimed."""
+    """Holm: copies give both secrets away. Without a holdout nothing is claimed."""
     made = datasets.planted(800, leaked=400, columns=10, seed=1)
     found = inferences(
         made.real, made.synthetic, secrets=["c9", "c8"], keys=made.real.schema.names, holdout=made.holdout, rng=rng
     )
     assert found.listing.rejected.all()
-    assert verdict(found.criteria).startswith("2 of 2 attacks beat their control; inferring c")
     alone = inferences(made.real, made.synthetic, rng=rng)
     assert alone.listing is None
-    assert "no holdout" in verdict(alone.criteria)
     weak = [replace(found.criteria[0], p_value=p) for p in (0.02, 0.04, 0.001)]
     assert over_secrets(weak).rejected.tolist() == [True, True, True]
     assert over_secrets([*weak, weak[1]]).rejected.tolist() == [False, False, True, False]

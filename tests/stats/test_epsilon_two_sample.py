@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, norm
 
 from tests.stats.mechanisms import MECHANISMS, Gaussian, Laplace, RandomisedResponse, most_failures
 from unmask.errors import ParameterError
@@ -21,6 +21,7 @@ from unmask.stats import (
     gaussian_epsilon,
     hockey_stick_priors,
     largest_visible_clopper_pearson,
+    largest_visible_gaussian,
     largest_visible_hockey_stick,
 )
 
@@ -113,6 +114,19 @@ def test_the_largest_visible_epsilon_of_a_perfect_classifier():
     epsilon = largest_visible_hockey_stick(1000)
     assert delta_hockey_stick(0, 1000, epsilon=epsilon * 0.999).low > 0
     assert delta_hockey_stick(0, 1000, epsilon=epsilon * 1.001).low == 0
+
+
+def test_the_largest_visible_epsilon_under_the_gaussian_model():
+    """1 - .025^(1/1000) is the limit of both error rates if there is no error in 1,000 runs."""
+    rng = np.random.default_rng(5)
+    never = 1 - 0.025 ** (1 / 1000)
+    assert largest_visible_gaussian(1000, 1000, delta=1e-5) == pytest.approx(
+        gaussian_epsilon(1e-5, -2 * norm.ppf(never)), rel=1e-9
+    )
+    answer = epsilon_gaussian(
+        rng.normal(2, 1, 1000), rng.normal(0, 1, 1000), delta=1e-5, declared=True, threshold=Given(1.0)
+    )
+    assert answer.largest_visible == largest_visible_gaussian(1000, 1000, delta=1e-5)
 
 
 def test_the_gaussian_method_refuses_without_a_declaration():

@@ -4,20 +4,22 @@
     outlier      drops rows that lie where real rows are rare
 
 Both return the cleaned table and the numbers of the dropped rows. Neither makes a release private: see their warnings.
+`parse("similarity:radius=0.05")` and `get("similarity", radius=0.05)` make one by name.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import ClassVar
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 
 from unmask.errors import InputError, ParameterError
 from unmask.metrics.similarity import Distance
-from unmask.tables.distance import nearest
+from unmask.registry import construct, settings_from
+from unmask.tables.distance import MOST_NEIGHBOURS, nearest
 from unmask.tables.matching import count_matches
-from unmask.tables.schema import quoted
 from unmask.tables.table import Table
 
 HOLES = (
@@ -59,7 +61,7 @@ class SimilarityFilter:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "distance", Distance.named(self.distance))
-        if not self.radius >= 0:
+        if not (_is_number(self.radius) and self.radius >= 0):
             raise ParameterError(f"radius is {self.radius}; use 0 (identical rows only) or more.")
 
     def clean(self, real: Table, synthetic: Table, *, workers: int = 1) -> Cleaned:
@@ -88,10 +90,10 @@ class OutlierFilter:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "distance", Distance.named(self.distance))
-        if not 0 < self.share < 1:
+        if not (_is_number(self.share) and 0 < self.share < 1):
             raise ParameterError(f"share is {self.share}; use a share between 0 and 1, such as 0.1.")
-        if not 1 <= self.neighbours <= 64:
-            raise ParameterError(f"neighbours is {self.neighbours}; use 1 to 64.")
+        if not (isinstance(self.neighbours, Integral) and 1 <= self.neighbours <= MOST_NEIGHBOURS):
+            raise ParameterError(f"neighbours is {self.neighbours}; use a whole number from 1 to {MOST_NEIGHBOURS}.")
 
     def clean(self, real: Table, synthetic: Table, *, workers: int = 1) -> Cleaned:
         """The rows that are no outliers with respect to the real table."""
@@ -107,18 +109,37 @@ class OutlierFilter:
 
 
 Filter = SimilarityFilter | OutlierFilter
-FILTERS: tuple[type[SimilarityFilter] | type[OutlierFilter], ...] = (SimilarityFilter, OutlierFilter)
+_KINDS: dict[str, type[SimilarityFilter] | type[OutlierFilter]] = {
+    kind.name: kind for kind in (SimilarityFilter, OutlierFilter)
+}
 
 
-def get(name: str, **parameters: object) -> Filter:
-    """The filter of this name: `get("similarity", radius=0.01)`."""
-    for kind in FILTERS:
-        if kind.name == name:
-            known = [field.name for field in fields(kind)]
-            if unknown := [key for key in parameters if key not in known]:
-                raise ParameterError(f"The filter '{name}' has no {quoted(unknown)}; it has {quoted(known)}.")
-            return kind(**parameters)  # type: ignore[arg-type]
-    raise ParameterError(f"There is no filter '{name}'; choose one of {quoted(kind.name for kind in FILTERS)}.")
+def names() -> tuple[str, ...]:
+    """The names that `get` knows."""
+    return tuple(_KINDS)
+
+
+def get(name: str, **parameters: Any) -> Filter:
+    """A filter by name, such as `get("similarity", radius=0.05)`."""
+    found: Filter = construct(_kind(name), f"filter '{name}'", parameters)
+    return found
+
+
+def parse(text: str) -> Filter:
+    """A filter from text such as `similarity:radius=0.05,distance=euclid`, as the command line has it."""
+    name, colon, settings = text.partition(":")
+    _kind(name)  # a name that does not exist is told before anything about its settings
+    return get(name, **settings_from(settings.split(","), such_as="radius=0.05") if colon else {})
+
+
+def _kind(name: str) -> type[SimilarityFilter] | type[OutlierFilter]:
+    if name not in _KINDS:
+        raise ParameterError(f"There is no filter '{name}'. There are: {', '.join(_KINDS)}.")
+    return _KINDS[name]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _cleaned(synthetic: Table, drop: np.ndarray, threshold: float, warnings: tuple[str, ...]) -> Cleaned:

@@ -204,20 +204,6 @@ def over_secrets(criteria: Sequence[Criterion], *, confidence: float = 0.95) -> 
     return holm([1.0 if c.p_value is None else c.p_value for c in criteria], confidence=confidence)
 
 
-def verdict(criteria: Sequence[Criterion], *, confidence: float = 0.95) -> str:
-    """One plain sentence over several attacks."""
-    listing = over_secrets(criteria, confidence=confidence)
-    if listing is None:
-        return "Nothing can be said about this release alone: there are no holdout records to compare with."
-    if not listing.rejected.any():
-        return f"No attack beat its control ({len(criteria)} tried)."
-    best = min((c for c, beaten in zip(criteria, listing.rejected, strict=True) if beaten), key=_order)
-    return (
-        f"{int(listing.rejected.sum())} of {len(criteria)} attacks beat their control; {best.name} succeeds in "
-        f"{_in_hundred(best.attack)} attempts on real records and in {_in_hundred(best.control)} on holdout records."
-    )
-
-
 def groups(
     criterion: Criterion, real: Table, *, column: str, holdout: Table | None = None, confidence: float = 0.95
 ) -> tuple[Group, ...]:
@@ -267,11 +253,3 @@ def value_text(column: Column, code: int) -> str:
 
 def _people(attempts: Attempts) -> int:
     return len(attempts.successes) if attempts.units is None else len(np.unique(attempts.units))
-
-
-def _order(criterion: Criterion) -> float:
-    return 0.0 if criterion.difference is None else -criterion.difference.low
-
-
-def _in_hundred(rate: Estimate | None) -> str:
-    return "none of 100" if rate is None else f"{100 * rate.value:.3g} of 100"

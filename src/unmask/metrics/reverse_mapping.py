@@ -11,7 +11,6 @@ a larger synthetic table is subsampled, a smaller one keeps all rows and is fill
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,13 +51,6 @@ def reverse_mapping(real: Table, synthetic: Table, *, rng: np.random.Generator) 
     permutation = np.take_along_axis(sorted_real, places, axis=0)
     release = permuted(real, permutation)
     return ReverseMapping(rows, permutation, _positions(aligned) - _positions(release), release)
-
-
-def multiple_reverse_mapping(
-    real: Table, releases: Sequence[Table], *, rng: np.random.Generator
-) -> tuple[ReverseMapping, ...]:
-    """The same for each of M synthetic tables."""
-    return tuple(reverse_mapping(real, release, rng=rng) for release in releases)
 
 
 def aligned_rows(wanted: int, available: int, rng: np.random.Generator) -> np.ndarray:

@@ -37,16 +37,23 @@ from unmask.metrics._comparison import (
 from unmask.metrics._holdout_share import Hits, HoldoutShare, count_hits, holdout_share
 from unmask.metrics._minimal_distance import MinimalDistance, minimal_distance
 from unmask.metrics._rebinning import Binning, Quantile, Uniform, rebinned, with_numeric_columns
-from unmask.metrics._similarity_modes import mostlyai_qa, sdmetrics_baseline, sdmetrics_overfitting
+from unmask.metrics._similarity_modes import (
+    Baseline,
+    MostlyQa,
+    Overfitting,
+    mostlyai_qa,
+    sdmetrics_baseline,
+    sdmetrics_overfitting,
+)
 from unmask.tables.distance import Euclid, Gower, Hamming, Metric
 from unmask.tables.matching import By, group_ids
 from unmask.tables.schema import quoted
 from unmask.tables.table import Table
 
 __all__ = [
-    "Compared", "Comparison", "Curves", "Distance", "HoldoutShare", "MinimalDistance", "Quantile", "Reference", "Scores",
-    "Similarity", "Statistic", "Uniform", "Verdict", "minimal_distance", "mostlyai_qa", "sdmetrics_baseline",
-    "sdmetrics_overfitting",
+    "Baseline", "Compared", "Comparison", "Curves", "Distance", "HoldoutShare", "MinimalDistance", "MostlyQa", "Overfitting",
+    "Quantile", "Reference", "Scores", "Similarity", "Statistic", "Uniform", "Verdict", "minimal_distance", "mostlyai_qa",
+    "sdmetrics_baseline", "sdmetrics_overfitting",
 ]  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Statistics: pure functions on arrays that return frozen results with an interval, a method and an n.
 
+docs/reference/statistics.md has a line for every name, with its assumption and its source.
+
 intervals, roc, auc          rates, differences, ROC and AUC; jackknife over runs
 thresholds, epsilon          lower bounds on epsilon, and how a threshold may be chosen
 curves, limits, zcdp         known privacy curves, what DP allows an attack, budget conversion
@@ -15,7 +17,6 @@ from unmask.stats.curves import (
     gaussian_mu,
     laplace_delta,
     laplace_epsilon,
-    laplace_pure_epsilon,
     randomised_response_epsilon,
 )
 from unmask.stats.epsilon.anytime import Anytime, Direction, epsilon_anytime, largest_visible_anytime
@@ -42,14 +43,7 @@ from unmask.stats.evalues import (
     largest_visible_listed,
     log_e_value,
 )
-from unmask.stats.intervals import (
-    clopper_pearson,
-    clopper_pearson_lower,
-    clopper_pearson_upper,
-    difference,
-    excess_risk,
-    wilson,
-)
+from unmask.stats.intervals import clopper_pearson, difference, excess_risk, wilson
 from unmask.stats.jackknife import jackknife
 from unmask.stats.limits import (
     group_claim,
@@ -118,8 +112,6 @@ __all__ = [
     "best_error",
     "best_half_lines",
     "clopper_pearson",
-    "clopper_pearson_lower",
-    "clopper_pearson_upper",
     "conformal_p_values",
     "delta_from_errors",
     "delta_from_rho",
@@ -147,7 +139,6 @@ __all__ = [
     "jackknife",
     "laplace_delta",
     "laplace_epsilon",
-    "laplace_pure_epsilon",
     "largest_advantage",
     "largest_advantage_yeom",
     "largest_auc",

@@ -60,13 +60,6 @@ def laplace_epsilon(delta: float, pure_epsilon: float) -> float:
     return max(0.0, pure_epsilon + 2 * math.log1p(-delta))
 
 
-def laplace_pure_epsilon(epsilon: float, delta: float) -> float:
-    """The sensitivity / scale at which the Laplace mechanism is exactly (epsilon, delta)-DP."""
-    check_nonnegative("epsilon", epsilon)
-    check_delta(delta)
-    return epsilon - 2 * math.log1p(-delta)
-
-
 def randomised_response_epsilon(keep: float) -> float:
     """Epsilon of a bit that is kept with probability `keep` and flipped otherwise."""
     if not 0.5 <= keep < 1:

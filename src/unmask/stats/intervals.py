@@ -32,31 +32,16 @@ def lower_limit(successes: ArrayLike, total: ArrayLike, *, confidence: float) ->
 
 
 def clopper_pearson(successes: int, total: int, *, confidence: float = 0.95) -> Estimate:
-    """A rate with its exact two-sided interval (Clopper and Pearson 1934): covers at least `confidence`, always."""
+    """A rate with its exact two-sided interval (Clopper and Pearson 1934): covers at least `confidence`, always.
+
+    Either end alone is a one-sided limit at (1 + confidence)/2: ask for 0.9 where one limit at 95 % is wanted.
+    """
     check_count("clopper_pearson", successes, total)
     check_share("confidence", confidence)
     each = 0.5 + confidence / 2
     low = float(lower_limit(successes, total, confidence=each))
     high = float(upper_limit(successes, total, confidence=each))
     return Estimate(successes / total, (low, high), confidence, "Clopper-Pearson", Assumption.EXACT, total)
-
-
-def clopper_pearson_lower(successes: int, total: int, *, confidence: float = 0.95) -> Estimate:
-    """A rate with its exact one-sided interval (low, 1): all of the level is spent below."""
-    check_count("clopper_pearson_lower", successes, total)
-    check_share("confidence", confidence)
-    low = float(lower_limit(successes, total, confidence=confidence))
-    method = "Clopper-Pearson, one-sided"
-    return Estimate(successes / total, (low, 1.0), confidence, method, Assumption.EXACT, total)
-
-
-def clopper_pearson_upper(successes: int, total: int, *, confidence: float = 0.95) -> Estimate:
-    """A rate with its exact one-sided interval (0, high): all of the level is spent above."""
-    check_count("clopper_pearson_upper", successes, total)
-    check_share("confidence", confidence)
-    high = float(upper_limit(successes, total, confidence=confidence))
-    method = "Clopper-Pearson, one-sided"
-    return Estimate(successes / total, (0.0, high), confidence, method, Assumption.EXACT, total)
 
 
 def wilson_limits(successes: ArrayLike, total: ArrayLike, *, confidence: float) -> tuple[FloatArray, FloatArray]:
