@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unmask import generators
-from unmask.audits.plan import takes
+from unmask.audits.plan import Plan, takes
 from unmask.audits.release.audit import ReleaseAudit
 from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.runner import Runner
@@ -23,23 +23,32 @@ PEOPLE = 8000
 LEAKY, CAREFUL = "cart", "privbayes:epsilon=1"
 
 
-@takes(ReleasePlan)
+@takes(Plan)
 def demo(*, workers: int | Executor | None = None, progress: Progress = no_progress, **choices: Any) -> Result:
     """Split people of Adult in two, publish one half through two generators, and audit both releases.
 
     The findings are those of the leaky release; the careful one stands beside it in the first table.
     """
-    return Demonstration(ReleasePlan.of(choices)).run(Runner.of(workers, progress=progress))
+    return Demonstration(Plan.of(choices)).run(Runner.of(workers, progress=progress))
 
 
 @dataclass(frozen=True)
 class Demonstration:
     """A plan; the tables are made on the way."""
 
-    plan: ReleasePlan = ReleasePlan()
+    plan: Plan
+
+    @classmethod
+    def of(cls, plan: Plan) -> Demonstration:
+        """There is nothing to read."""
+        return cls(plan)
+
+    @property
+    def release_plan(self) -> ReleasePlan:
+        return ReleasePlan(seed=self.plan.seed, policy=self.plan.policy)
 
     def expected(self) -> Result:
-        plan = self.plan.to_plain() | {"people": PEOPLE, "leaky": LEAKY, "careful": CAREFUL}
+        plan = self.release_plan.to_plain() | {"people": PEOPLE, "leaky": LEAKY, "careful": CAREFUL}
         return Result("demo", self.plan.seed, plan, (), policy=self.plan.policy)
 
     def run(self, runner: Runner) -> Result:
@@ -69,7 +78,7 @@ class Demonstration:
         def told(done: int, total: int) -> None:
             runner.progress(half * total + done, 2 * total)
 
-        audit = ReleaseAudit.of(self.plan, real=real, synthetic=synthetic, holdout=holdout)
+        audit = ReleaseAudit.of(self.release_plan, real=real, synthetic=synthetic, holdout=holdout)
         return audit.run(replace(runner, progress=told))
 
 

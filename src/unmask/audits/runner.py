@@ -47,7 +47,8 @@ class Runner:
     """Who works, where draws are kept, who watches, who listens, and until when."""
 
     executor: Executor = Local(1)
-    draws: Path | None = None  # None: in memory
+    out: Path | None = None  # the run directory
+    draws: Path | None = None  # where draws are kept; None: in memory
     progress: Progress = no_progress
     say: Say = silent
     seconds: float | None = None  # that the work may take
@@ -72,7 +73,7 @@ class Runner:
             raise ParameterError(f"The time budget is {time_budget!r}; give seconds above 0, or leave it out.")
         executor = Local(all_cores()) if workers is None else Local(workers) if isinstance(workers, int) else workers
         draws = Path(pool) if pool else Path(out) / DRAWS if out else None
-        return cls(executor, draws, progress, say, time_budget, time.monotonic())
+        return cls(executor, Path(out) if out else None, draws, progress, say, time_budget, time.monotonic())
 
     @property
     def workers(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unmask.cli.verb import verb
+
 
 def run() -> None:
     from rich.console import Console
@@ -24,3 +26,6 @@ def run() -> None:
         "\nUse some with: unmask attack population.csv --generator cart --attacks queries:order=1 --attacks closest-record",
         markup=False, highlight=False,
     )  # fmt: skip
+
+
+command = verb("attacks", __doc__, [], run)

@@ -6,33 +6,20 @@ are printed say why.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from unmask.cli.options import Quiet, Real, SchemaFile
+from unmask.cli import options
+from unmask.cli.verb import verb
 
 
-def run(
-    real: Real,
-    synthetic: Annotated[Path, typer.Argument(metavar="SYNTHETIC", help="The synthetic table.", show_default=False)],
-    name: Annotated[
-        str, typer.Option("--filter", help="similarity or outlier, with parameters as in similarity:radius=0.05.")
-    ],
-    out: Annotated[Path, typer.Option("-o", "--out", help="CSV file to write (.gz compresses).", show_default=False)],
-    schema: SchemaFile = None,
-    quiet: Quiet = False,
-) -> None:
-    import sys
-
-    from unmask.metrics.filters import OutlierFilter, SimilarityFilter
-    from unmask.registry import build, settings_from
+def run(real: Path, synthetic: Path, *, name: str, out: Path, schema: Path | None, quiet: bool) -> None:
+    from unmask.metrics.filters import parse
     from unmask.tables.read import read_table, write_csv
 
-    places = {f.name: f"{f.__module__}:{f.__name__}" for f in (SimilarityFilter, OutlierFilter)}
-    kind, _, settings = name.partition(":")
-    chosen = build(kind, settings_from(settings.split(",")) if settings else {}, places, what="filter")
+    chosen = parse(name)
     table = read_table(real, schema)
     cleaned = chosen.clean(table, read_table(synthetic, table.schema, unlisted="note"))
     write_csv(cleaned.table, out)
@@ -40,3 +27,22 @@ def run(
         print(f"Wrote {len(cleaned.table):,} rows to {out}; dropped {len(cleaned.dropped):,}.", file=sys.stderr)
         for text in (*cleaned.notes, *cleaned.warnings):
             print(f"note: {text}", file=sys.stderr)
+
+
+command = verb(
+    "filter",
+    __doc__,
+    [
+        options.real(),
+        options.table("synthetic", "The synthetic table."),
+        click.Option(
+            ["--filter", "name"],
+            required=True,
+            help="similarity or outlier, with parameters as in similarity:radius=0.05.",
+        ),
+        options.written_to("CSV file to write (.gz compresses)."),
+        options.schema(),
+        options.quiet(),
+    ],
+    run,
+)

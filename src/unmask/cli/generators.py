@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unmask.cli.verb import verb
+
 
 def run() -> None:
     from rich.console import Console
@@ -23,3 +25,6 @@ def run() -> None:
         markup=False,
         highlight=False,
     )
+
+
+command = verb("generators", __doc__, [], run)

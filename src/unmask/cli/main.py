@@ -5,83 +5,87 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import threading
-from typing import Annotated, Any
 
-import typer
+import click
 
-from unmask.cli import (
-    attack,
-    attacks,
-    audit,
-    demo,
-    describe,
-    epsilon,
-    everyone,
-    filter,
-    generators,
-    pool,
-    report,
-    schema,
-    synthesize,
-)
 from unmask.errors import UnmaskError
 
-# Typer brings its own copy of click; this is the root of its errors about wrong usage.
-WrongUsage: Any = typer.BadParameter.__mro__[2]
-TYPER_INTERRUPTED = 130  # what typer makes of Ctrl-C
+# The verbs in the order of help; each is the `command` of the file of its name, which is loaded when it is used.
+VERBS = {
+    "demo": "Audit two releases of the bundled data: needs nothing.",
+    "audit": "Audit a release: REAL and SYNTHETIC in, a verdict out.",
+    "schema": "Write a schema for you to check and edit.",
+    "describe": "Describe a table before it is attacked.",
+    "generators": "List the generators and what they claim.",
+    "synthesize": "Fit a generator and write a synthetic table.",
+    "attacks": "List the attacks and what they need.",
+    "attack": "Attack a generator: can people be recognised in what it publishes?",
+    "everyone": "The risk of each person in a table, for the price of K fits.",
+    "pool": "The same for a generator that runs elsewhere.",
+    "epsilon": "Try to refute a differential-privacy claim.",
+    "filter": "Drop synthetic rows that are too close to real ones, or outliers.",
+    "report": "Make the report of a finished run, or of several side by side.",
+}
 
-app = typer.Typer(
-    name="unmask",
+
+class Verbs(click.Group):
+    """Loads a verb when it is used, so that `unmask --help` stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"unmask.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        import unmask
+
+        click.echo(f"unmask {unmask.__version__}")
+        ctx.exit()
+
+
+app = Verbs(
+    "unmask",
     help="Measures what a synthetic table gives away about the people in the real one.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for verb in (demo, audit, schema, describe, generators, synthesize, attacks, attack, everyone, epsilon, filter, report):
-    app.command(name=verb.__name__.rpartition(".")[2], help=verb.__doc__)(verb.run)
-app.add_typer(pool.app, name="pool")
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        print(f"unmask {version('unmask')}")
-        raise typer.Exit()
-
-
-@app.callback()
-def options(
-    show_version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop.")
-    ] = False,
-) -> None:
-    """Measures what a synthetic table gives away about the people in the real one."""
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    params=[
+        click.Option(
+            ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
+            help="Print the version and stop.",
+        )
+    ],
+)  # fmt: skip
 
 
 def run() -> None:
     """Entry point: no traceback reaches a user, unless UNMASK_DEBUG is set."""
     # Errors of threads reach us through what the threads were asked for; that killed workers are gone is no news.
     threading.excepthook = lambda _: None
-    sys.path.append(
-        os.getcwd()
-    )  # --generator module:Class finds a file beside the data; last, so that it hides nothing
+    # --generator module:Class finds a file beside the data; last, so that it hides nothing
+    sys.path.append(os.getcwd())
     try:
-        code = app(prog_name="unmask", standalone_mode=False)
-        if code == TYPER_INTERRUPTED:
-            raise KeyboardInterrupt
+        code = app.main(prog_name="unmask", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
-    except WrongUsage as problem:
+    except click.ClickException as problem:
         problem.show()
         sys.exit(problem.exit_code)
     except UnmaskError as problem:
         _stop(str(problem), 2, problem)
-    except (KeyboardInterrupt, typer.Abort) as problem:
+    except (KeyboardInterrupt, click.Abort) as problem:
         _stop("Interrupted. With --out the same command continues where it stopped.", 3, problem)
     except BrokenPipeError:
         sys.stderr.close()

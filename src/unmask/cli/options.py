@@ -1,144 +1,133 @@
-"""Options and arguments that several verbs share, and how a result is handed to the user."""
+"""Options and arguments that several verbs share, and those that are made from a plan."""
 
 from __future__ import annotations
 
-import datetime
-import json
 import math
-import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import MISSING
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 if TYPE_CHECKING:
-    from unmask.results.result import Result
+    from unmask.audits.plan import Choice, Plan
 
-Real = Annotated[
-    Path, typer.Argument(metavar="REAL", help="The real table: CSV, TSV (also .gz) or Parquet.", show_default=False)
-]
-SchemaFile = Annotated[
-    Path | None, typer.Option("--schema", help="Schema file (unmask, SDV, TAPAS); inferred from the data when absent.")
-]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random step.")]
-Workers = Annotated[
-    int, typer.Option("--workers", min=1, help="Threads or processes to use.", show_default="all cores")
-]
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", help="Directory for report.html, result.json and companions.", show_default=False),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON for other programs.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
-
+PATH = click.Path(path_type=Path)
 SEVERITIES = ("none", "low", "medium", "high")
 
 
-def _known_severity(text: str) -> str:
-    if text not in SEVERITIES:
-        raise typer.BadParameter(f"use one of {', '.join(SEVERITIES)}")
-    return text
+class TableArgument(click.Argument):
+    """A table that a verb is about; `verb` prints what is told of it."""
+
+    told: str = ""
 
 
-FailOn = Annotated[
-    str,
-    typer.Option(
-        "--fail-on", help=f"Exit with 1 from this severity on: {', '.join(SEVERITIES)}.", callback=_known_severity
-    ),
-]
-
-ALL_CORES = os.cpu_count() or 1
+def table(name: str, told: str, *, many: bool = False, required: bool = True, metavar: str = "") -> TableArgument:
+    argument = TableArgument([name], type=PATH, nargs=-1 if many else 1, required=required, metavar=metavar or None)
+    argument.told = told
+    return argument
 
 
-def deliver(
-    result: Result, *, out: Path | None, as_json: bool, quiet: bool, workers: int, growing: tuple[str, ...] = ()
-) -> None:
-    """Write a result to its directory and show it, as the options say."""
-    from unmask.results.directory import write
-
-    if out is not None:
-        from unmask.reports import html
-
-        write(result, out, run=how_it_ran(workers), growing=growing)
-        html.write(result, out)
-    if as_json:
-        print(json.dumps(result.to_plain(), indent=1, ensure_ascii=False))
-    elif not quiet:
-        from rich.console import Console
-
-        from unmask.reports.terminal import show
-
-        show(result, Console(), where=str(out) if out else "")
+def real() -> TableArgument:
+    return table("real", "The real table: CSV, TSV (also .gz) or Parquet.")
 
 
-def check_out(out: Path | None, plan: Result | None = None, *, growing: tuple[str, ...] = ()) -> None:
-    """Find out before the work begins that --out cannot be used, or holds another run."""
-    if out is not None:
-        from unmask.results.directory import check_directory
-
-        check_directory(out, plan, growing=growing)
-
-
-def how_it_ran(workers: int) -> dict[str, object]:
-    """What goes to run.json and not to result.json, since it differs between equal runs."""
-    return {
-        "command": ["unmask", *sys.argv[1:]],
-        "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "workers": workers,
-        "directory": str(Path.cwd()),
-    }
-
-
-def finish(result: Result, fail_on: str) -> None:
-    """Set the exit code: 4 if tasks failed, 1 if a finding is at or above the limit."""
-    from unmask.results.policy import Severity
-
-    if result.failed_tasks:
-        raise typer.Exit(4)
-    if fail_on != Severity.NONE and result.severity.rank >= Severity(fail_on).rank:
-        raise typer.Exit(1)
-
-
-@contextmanager
-def watch(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar with the time that is left, on the error stream; silent where nobody watches."""
-    if quiet:
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
+def schema() -> click.Option:
+    return click.Option(
+        ["--schema"], type=PATH, help="Schema file (unmask, SDV, TAPAS); inferred from the data when absent."
     )
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+
+def seed() -> click.Option:
+    return click.Option(
+        ["--seed"], type=click.IntRange(0), default=0, show_default=True, help="Seed of every random step."
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def seconds_of(text: str | None) -> float | None:
+def quiet() -> click.Option:
+    return click.Option(["--quiet"], is_flag=True, help="Print nothing but errors.")
+
+
+def as_json() -> click.Option:
+    return click.Option(["--json", "as_json"], is_flag=True, help="Print the result as JSON for other programs.")
+
+
+def written_to(what: str) -> click.Option:
+    return click.Option(["-o", "--out"], type=PATH, required=True, help=what)
+
+
+def of_a_run() -> list[click.Parameter]:
+    """What every audit takes: nothing of it changes a number."""
+    return [
+        schema(),
+        click.Option(["--workers"], type=int, help="Threads or processes to use. [default: all cores]"),
+        click.Option(
+            ["--time-budget"], callback=_seconds, metavar="TIME",
+            help="Stop, or ask for less, so that the work takes about this long: 90s, 10m or 1h. [default: no limit]",
+        ),
+        click.Option(["--out"], type=PATH, help="Directory for report.html, result.json and companions."),
+        click.Option(["--plan", "plan_file"], type=PATH, help="Read choices from a plan file; options change them."),
+        click.Option(["--write-plan"], type=PATH, help="Write the choices to a plan file and stop."),
+        click.Option(
+            ["--fail-on"], type=click.Choice(SEVERITIES), default="high", show_default=True,
+            help="Exit with 1 from this severity on.",
+        ),
+        as_json(),
+        quiet(),
+    ]  # fmt: skip
+
+
+def _seconds(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
     """Seconds from a text such as 90s, 10m or 1h; a bare number is seconds."""
     if text is None:
         return None
-    number, unit = (text[:-1], text[-1]) if text[-1:] in "smh" and text else (text, "s")
+    number, unit = (text[:-1], text[-1]) if text[-1:] in ("s", "m", "h") else (text, "s")
     try:
         seconds = float(number) * {"s": 1, "m": 60, "h": 3600}[unit]
     except ValueError:
         seconds = math.nan
     if not 0 < seconds < math.inf:
-        raise typer.BadParameter(f"'{text}' is no duration; write 90s, 10m or 1h")
+        raise click.BadParameter(f"'{text}' is no duration; write 90s, 10m or 1h", ctx, param)
     return seconds
+
+
+def of_plan(plan: type[Plan]) -> list[click.Option]:
+    """An option for every choice of a plan; one that is not given is None, so that a plan file can have its say."""
+    from unmask.audits.plan import choices_of
+
+    return [_option(choice) for choice in choices_of(plan)]
+
+
+def chosen(plan: type[Plan], given: dict[str, Any]) -> dict[str, Any]:
+    """What was given of the choices of a plan, taken out of all that was given."""
+    from unmask.audits.plan import choices_of
+
+    found = {choice.name: given.pop(choice.name) for choice in choices_of(plan)}
+    return {name: value for name, value in found.items() if value not in (None, ())}
+
+
+def _option(choice: Choice) -> click.Option:
+    told, name = choice.option, f"--{choice.name.replace('_', '-')}"
+    names = [*told.names, name]
+    if choice.kind is bool:
+        declared = [f"{name}/{told.off or '--no-' + name.removeprefix('--')}"]
+        return click.Option([choice.name, *declared], default=None, help=_help(choice))
+    kind = {int: click.INT, float: click.FLOAT}.get(choice.kind, click.STRING)
+    return click.Option(
+        [choice.name, *names],
+        type=kind,
+        multiple=choice.many,
+        default=None,
+        metavar=told.metavar or None,
+        help=_help(choice),
+    )
+
+
+def _help(choice: Choice) -> str:
+    text, default = choice.option.help, choice.default
+    if choice.option.choices:
+        text = f"{text} One of {', '.join(choice.option.choices)}."
+    if choice.kind is bool:
+        return f"{text} [default: {'yes' if default else 'no'}]"
+    shown = choice.option.shown or ("" if default in (None, (), MISSING) else str(default))
+    return f"{text} [default: {shown}]" if shown else text

@@ -5,28 +5,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+import click
 
-from unmask.cli.options import (
-    ALL_CORES,
-    FailOn,
-    Json,
-    Out,
-    Quiet,
-    Real,
-    SchemaFile,
-    Seed,
-    Workers,
-    check_out,
-    deliver,
-    finish,
-    watch,
-)
-
-Repeated = list[str] | None
+from unmask.audits.foreign.plan import PoolExportPlan, PoolPlan
+from unmask.cli.everyone import SCORES
+from unmask.cli.options import PATH, chosen, of_plan, quiet, real, schema, table
+from unmask.cli.verb import AuditVerb, verb, watch
 
 EXPORT = """Write training files for a generator that somebody else runs.
 
@@ -38,56 +26,18 @@ ATTACK = """Judge everybody in the real table by the synthetic files that came b
 Every file is checked first: what is missing, changed, unreadable or copied is named at once; swapped files once all can be read.
 """
 
-app = typer.Typer(
-    help=__doc__,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
-
-@app.command(name="export", help=EXPORT)
-def export(
-    real: Real,
-    out: Annotated[Path, typer.Option("--out", help="Directory of the pool.", show_default=False)],
-    runs: Annotated[int, typer.Option(help="Training files; the owner fits the generator to each.")] = 64,
-    synthetic_rows: Annotated[
-        int | None, typer.Option(min=1, help="Rows to publish in each run.", show_default="half the rows of REAL")
-    ] = None,
-    coins: Annotated[
-        str, typer.Option(help="independent (each person is in or not), paired (one of each two), or auto.")
-    ] = "auto",
-    subsample: Annotated[
-        int | None, typer.Option(min=4, help="Play with this many people, drawn at random.", show_default="all")
-    ] = None,
-    claim: Annotated[
-        str | None,
-        typer.Option(
-            metavar="epsilon=E[,delta=D,neighbours=N]",
-            help="What the owner claims; its neighbours (replace or add-remove) decide on the coins.",
-            show_default=False,
-        ),
-    ] = None,
-    keep_persons: Annotated[
-        bool, typer.Option("--keep-persons", help="Write the person column into the training files.")
-    ] = False,
-    schema: SchemaFile = None,
-    seed: Seed = 0,
-    quiet: Quiet = False,
-) -> None:
-    import sys
-
+def export(real: Path, out: Path, schema: Path | None, quiet: bool, **given: Any) -> None:
     from unmask.audits.everyone.budget import before_the_start
     from unmask.audits.everyone.plan import EveryonePlan
-    from unmask.audits.foreign.audit import export_pool
+    from unmask.audits.foreign.export import export_pool
 
+    choices = chosen(PoolExportPlan, given)
     with watch("Writing training files", quiet=quiet) as progress:
-        done = export_pool(
-            real, out, runs=runs, schema=schema, synthetic_rows=synthetic_rows, coins=coins, subsample=subsample,
-            claim=claim, keep_persons=keep_persons, seed=seed, progress=progress,
-        )  # fmt: skip
+        done = export_pool(real, out, schema=schema, progress=progress, **choices)
     if quiet:
         return
+    seed = choices.get("seed", 0)
     print(f"Wrote {done.new} new training files to {out}/train (seed {seed}); there are {done.runs}.", file=sys.stderr)
     print(before_the_start(done.runs, done.units, rate=EveryonePlan.rate), file=sys.stderr)
     print(f"Give to the owner of the generator: {out}/train, manifest.json, README.txt. They hold real records.")
@@ -95,41 +45,23 @@ def export(
     print(f"When the synthetic files are in {out}/synthetic: unmask pool attack {out} --out run/")
 
 
-@app.command(name="attack", help=ATTACK)
-def attack(
-    pool: Annotated[
-        Path, typer.Argument(metavar="POOL", help="Directory that `pool export` wrote.", show_default=False)
+command = click.Group(
+    "pool",
+    help=__doc__,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    commands=[
+        verb(
+            "export", EXPORT,
+            [real(), click.Option(["--out"], type=PATH, required=True, help="Directory of the pool."),
+             *of_plan(PoolExportPlan), schema(), quiet()],
+            export,
+        ),
+        AuditVerb(
+            "attack", ATTACK, PoolPlan, audit="unmask.audits.foreign.audit:PoolAudit", doing="Judging synthetic files",
+            tables=[table("exported", "Directory that `pool export` wrote.", metavar="POOL")], more=[SCORES],
+            without=("schema", "time_budget"),
+            growing=("runs", "redraw_secrets", "confirm", "confirm_runs", "synthetic", "files"),
+        ).command,
     ],
-    name: Annotated[str, typer.Option(help="What to call the generator in the report.")] = "unnamed",
-    strict: Annotated[bool, typer.Option("--strict", help="Stop if any synthetic file is missing.")] = False,
-    scorer: Annotated[str, typer.Option(help="ratio, or boosted (dearer).")] = "ratio",
-    rate: Annotated[float, typer.Option(help="Expected share of wrong names on the list of people.")] = 0.1,
-    confidence: Annotated[float, typer.Option(help="Of every interval and bound.")] = 0.95,
-    groups: Annotated[
-        Repeated,
-        typer.Option(help="Tell the risk by this column; may be repeated.", show_default="keys, else categories"),
-    ] = None,
-    secrets: Annotated[
-        Repeated,
-        typer.Option("--secret", help="Also guess this column of everybody; may be repeated.", show_default=False),
-    ] = None,
-    export_scores: Annotated[
-        Path | None, typer.Option(help="Write the raw scores and coins of all judged runs (.npz).", show_default=False)
-    ] = None,
-    workers: Workers = ALL_CORES,
-    out: Out = None,
-    fail_on: FailOn = "high",
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    from unmask.audits.everyone.plan import GROWING
-    from unmask.audits.foreign.audit import FOREIGN_GROWING, attack_pool
-
-    check_out(out)
-    with watch("Judging synthetic files", quiet=quiet or as_json) as progress:
-        result = attack_pool(
-            pool, name=name, out=out, strict=strict, scores=export_scores, workers=workers, progress=progress,
-            scorer=scorer, rate=rate, confidence=confidence, groups=tuple(groups or ()), secrets=tuple(secrets or ()),
-        )  # fmt: skip
-    deliver(result, out=out, as_json=as_json, quiet=quiet, workers=workers, growing=(*GROWING, *FOREIGN_GROWING))
-    finish(result, fail_on)
+)  # fmt: skip

@@ -8,29 +8,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from unmask.cli.options import Json
+from unmask.cli import options
+from unmask.cli.verb import deliver, verb
 
 if TYPE_CHECKING:
     from unmask.results.result import Result
 
 
-def run(
-    directories: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Directories that audits wrote.", show_default=False)
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", help="File for the page.", show_default="report.html in DIR; comparison.html for several"
-        ),
-    ] = None,
-    pdf: Annotated[bool, typer.Option("--pdf", help="Also print the page to a PDF; needs Chromium.")] = False,
-    as_json: Json = False,
-) -> None:
+def run(directories: tuple[Path, ...], *, out: Path | None, pdf: bool, as_json: bool) -> None:
     from unmask.errors import ParameterError
     from unmask.results.directory import load
 
@@ -38,15 +27,13 @@ def run(
         raise ParameterError("--json prints one result; name one directory.")
     results = [load(directory) for directory in directories]
     if as_json:
-        from unmask.cli.options import deliver
-
         deliver(results[0], out=None, as_json=True, quiet=False, workers=1)
         return
     if pdf:
         from unmask.reports.browser import find_browser
 
         find_browser()  # before anything is written
-    page = _one(directories[0], results[0], out) if len(results) == 1 else _several(directories, results, out)
+    page = _one(directories[0], results[0], out) if len(results) == 1 else _several(list(directories), results, out)
     print(f"Wrote {page}", file=sys.stderr)
     if pdf:
         from unmask.reports.browser import write_pdf
@@ -94,3 +81,20 @@ def _names(directories: list[Path]) -> list[str]:
         if len(set(names)) == len(names):
             return names
     return [f"{name} ({place})" for place, name in enumerate(names, start=1)]
+
+
+command = verb(
+    "report",
+    __doc__,
+    [
+        options.table("directories", "Directories that audits wrote.", many=True, metavar="DIR..."),
+        click.Option(
+            ["--out", "-o"],
+            type=options.PATH,
+            help="File for the page. [default: report.html in DIR; comparison.html for several]",
+        ),
+        click.Option(["--pdf"], is_flag=True, help="Also print the page to a PDF; needs Chromium."),
+        options.as_json(),
+    ],
+    run,
+)

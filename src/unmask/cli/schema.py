@@ -6,36 +6,29 @@ knowledge, set "origin" to "public" in the file: a differential-privacy claim do
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from unmask.cli.options import Quiet, Real
+from unmask.cli import options
+from unmask.cli.verb import verb
 
 
 def run(
-    real: Real,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="File to write; printed when absent.", show_default=False)
-    ] = None,
-    like: Annotated[
-        Path | None,
-        typer.Option("--from", help="Start from the schema of another tool: SDV metadata, TAPAS or spring-epfl JSON."),
-    ] = None,
-    person: Annotated[str | None, typer.Option(help="Column that tells which rows belong to one person.")] = None,
-    identifier: Annotated[list[str], typer.Option(help="Column to leave out; may be repeated.")] = [],  # noqa: B006
-    key: Annotated[list[str], typer.Option(help="Column that an attacker may know; may be repeated.")] = [],  # noqa: B006
-    secret: Annotated[list[str], typer.Option(help="Column that nobody should learn; may be repeated.")] = [],  # noqa: B006
-    bins: Annotated[int, typer.Option(min=1, max=250, help="Bins for numbers.")] = 20,
-    equal_width: Annotated[
-        bool, typer.Option("--equal-width", help="Bins of equal width instead of equally many rows.")
-    ] = False,
-    quiet: Quiet = False,
+    real: Path,
+    *,
+    out: Path | None,
+    like: Path | None,
+    person: str | None,
+    identifier: tuple[str, ...],
+    key: tuple[str, ...],
+    secret: tuple[str, ...],
+    bins: int,
+    equal_width: bool,
+    quiet: bool,
 ) -> None:
-    import sys
-
     from unmask.tables.infer import Binning, Hints
     from unmask.tables.read import infer, read_frame, read_schema, read_table, write_schema
     from unmask.tables.schema_json import schema_to_json
@@ -48,8 +41,8 @@ def run(
         inferred = infer(loaded, hints, binning=Binning(bins, not equal_width))
         found, notes = inferred.schema, notes + inferred.notes
     else:
-        found = replace(known, person=person, identifiers=tuple(identifier))
-    found = replace(found, keys=tuple(key) or found.keys, secrets=tuple(secret))
+        found = replace(known, person=person, identifiers=identifier)
+    found = replace(found, keys=key or found.keys, secrets=secret)
     read_table(real, found)  # the table must follow what is written
     if out is None:
         print(schema_to_json(found), end="")
@@ -61,3 +54,25 @@ def run(
         if out is not None:
             what = "Check it: the ranges and values were read off the data." if isinstance(known, Hints) else ""
             print(f"Wrote {out} ({len(found.columns)} columns). {what}".rstrip(), file=sys.stderr)
+
+
+command = verb(
+    "schema",
+    __doc__,
+    [
+        options.real(),
+        click.Option(["-o", "--out"], type=options.PATH, help="File to write; printed when absent."),
+        click.Option(
+            ["--from", "like"], type=options.PATH,
+            help="Start from the schema of another tool: SDV metadata, TAPAS or spring-epfl JSON.",
+        ),
+        click.Option(["--person"], help="Column that tells which rows belong to one person."),
+        click.Option(["--identifier"], multiple=True, help="Column to leave out; may be repeated."),
+        click.Option(["--key"], multiple=True, help="Column that an attacker may know; may be repeated."),
+        click.Option(["--secret"], multiple=True, help="Column that nobody should learn; may be repeated."),
+        click.Option(["--bins"], type=click.IntRange(1, 250), default=20, show_default=True, help="Bins for numbers."),
+        click.Option(["--equal-width"], is_flag=True, help="Bins of equal width instead of equally many rows."),
+        options.quiet(),
+    ],
+    run,
+)  # fmt: skip

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from unmask.cli.options import Quiet, Real, SchemaFile
+from unmask.cli import options
+from unmask.cli.verb import verb
 
 
 def run(
-    real: Real,
-    generator: Annotated[
-        str, typer.Option("--generator", help="Name, module:Class, or 'command: ...'.", show_default=False)
-    ],
-    out: Annotated[Path, typer.Option("-o", "--out", help="CSV file to write (.gz compresses).", show_default=False)],
-    settings: Annotated[
-        list[str], typer.Option("--set", metavar="NAME=VALUE", help="Parameter of the generator; may be repeated.")
-    ] = [],  # noqa: B006
-    rows: Annotated[int | None, typer.Option(min=1, help="Rows to draw.", show_default="as many as REAL has")] = None,
-    schema: SchemaFile = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random step.", show_default="0")] = None,
-    quiet: Quiet = False,
+    real: Path,
+    *,
+    generator: str,
+    out: Path,
+    settings: tuple[str, ...],
+    rows: int | None,
+    schema: Path | None,
+    seed: int | None,
+    quiet: bool,
 ) -> None:
-    import sys
-
     import numpy as np
 
     from unmask.errors import ParameterError
@@ -33,7 +29,7 @@ def run(
     from unmask.registry import settings_from
     from unmask.tables.read import read_table, write_csv
 
-    chosen = get(generator, **settings_from(settings))
+    chosen = get(generator, **settings_from(list(settings)))
     release = getattr(chosen, "release", False)
     if release and seed is not None:
         raise ParameterError("A release with hardened noise cannot have a fixed seed: leave out --seed.")
@@ -47,3 +43,25 @@ def run(
             print(f"note: {note}", file=sys.stderr)
         print(f"Wrote {len(synthetic):,} rows to {out} (seed {'none' if release else seed or 0}).", file=sys.stderr)
         print(f"Claim: {model.claim or 'none'}", file=sys.stderr)
+
+
+command = verb(
+    "synthesize",
+    __doc__,
+    [
+        options.real(),
+        click.Option(["--generator"], required=True, help="Name, module:Class, or 'command: ...'."),
+        options.written_to("CSV file to write (.gz compresses)."),
+        click.Option(
+            ["--set", "settings"],
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Parameter of the generator; may be repeated.",
+        ),
+        click.Option(["--rows"], type=click.IntRange(1), help="Rows to draw. [default: as many as REAL has]"),
+        options.schema(),
+        click.Option(["--seed"], type=click.IntRange(0), help="Seed of every random step. [default: 0]"),
+        options.quiet(),
+    ],
+    run,
+)

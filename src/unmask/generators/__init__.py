@@ -76,7 +76,7 @@ def text_of(generator: str | Generator) -> str:
 
 
 def in_one_text(name: str, settings: Sequence[str]) -> dict[str, Any]:
-    """A generator and its settings in one text (`privbayes:epsilon=1`) where that can be read again: of names that `get` knows."""
+    """A generator and its settings in one text, as `privbayes:epsilon=1`, where `parse` can read that again."""
     if not settings or name not in _places():
         return {"generator": name, "settings": tuple(settings)}
     return {"generator": f"{name}:{','.join(settings)}", "settings": ()}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from unmask import attacks as attack_list
-from unmask.attacks._attack import Attack, FeatureSet, ReleaseAttack, ShadowAttack
+from unmask.attacks._attack import Attack, FeatureSet, PreparedAttack, ReleaseAttack, ShadowAttack
 from unmask.errors import UnmaskError
 from unmask.results.result import NotTested
 from unmask.simulation.target import TargetSetting, static_view
@@ -59,7 +59,7 @@ def _obstacle(attack: Attack, game: Game, shadows: int) -> tuple[str, str] | Non
 
 def prepared(setting: TargetSetting, chosen: Chosen) -> tuple[TargetSetting, tuple[NotTested, ...]]:
     """The setting with attacks after the work that is the same for every release; one that fails is listed as not tested."""
-    ready: dict[str, ReleaseAttack] = {}
+    ready: dict[str, PreparedAttack] = {}
     refused = []
     for name, found in chosen.release.items():
         try:

@@ -74,7 +74,7 @@ def audit_epsilon(
         **choices,
     })  # fmt: skip
     given = None if isinstance(generator, str) else generator
-    audit = EpsilonAudit.of(plan, real=table, schema=schema, generator=given, pairs=named, carry_on=carry_on, out=out)
+    audit = EpsilonAudit.of(plan, real=table, schema=schema, generator=given, pairs=named, carry_on=carry_on)
     if out is not None:  # before any work: whether the result can be written there
         check_directory(out, audit.expected(), growing=plan.growing(), defaults=plan.defaults())
     return audit.run(runner)
@@ -88,8 +88,7 @@ class EpsilonAudit:
     generator: Generator | Mechanism
     pairs: tuple[Pair, ...]
     real: Table | None = None
-    state: Path | None = None  # where the wealth is kept, for further runs on top
-    carry_on: bool = False
+    carry_on: bool = False  # play further runs on top of those in the run directory
 
     @classmethod
     def of(
@@ -101,7 +100,6 @@ class EpsilonAudit:
         generator: Any = None,
         pairs: Sequence[str | PairPlan] = (),
         carry_on: bool = False,
-        out: str | Path | None = None,
     ) -> EpsilonAudit:
         """Settle what the plan leaves open: the generator's own claim, and pairs that fit what is there."""
         audited = (
@@ -119,7 +117,7 @@ class EpsilonAudit:
         )
         built = [parse_pair(item) if isinstance(item, str) else item for item in named]
         made = tuple(item.build(plan.tested.neighbours, table, plan.seed) for item in built)
-        return cls(plan, audited, made, table, None if out is None else Path(out) / STATE, carry_on)
+        return cls(plan, audited, made, table, carry_on)
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
@@ -139,15 +137,16 @@ class EpsilonAudit:
         pilots = [pilot_of(setting) for setting in settings]
         attacks = [attacks_for(setting, claim, pilot) for setting, pilot in zip(settings, pilots, strict=True)]
         wager = Wager.start(claim, attacks, confidence=plan.confidence)
+        state = None if runner.out is None else runner.out / STATE
         if self.carry_on:
-            wager.carry_on(_read_state(self.state), str(self.state))
+            wager.carry_on(_read_state(state), str(state))
         store = runner.store(plan, {"tables": [_digest(pair) for pair in self.pairs]})
         last = wager.runs + plan.runs
         play_runs(wager, settings, store, last, plan, runner)
         _check_failures(wager)
         controls = _controls(plan, settings[0]) if plan.controls and not isinstance(self.generator, Mechanism) else []
-        if self.state is not None:
-            write_atomically(self.state, json.dumps(wager.to_plain()))
+        if state is not None:
+            write_atomically(state, json.dumps(wager.to_plain()))
         planned = None if self.carry_on else plan.runs
         played = PlayedClaim(plan, settings, pilots, wager, controls, planned=planned, real=self.real)
         return part_of(played).told(self.expected(), None)

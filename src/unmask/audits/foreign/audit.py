@@ -50,7 +50,7 @@ def attack_pool(
     groups, secrets) is as in `EveryonePlan`; all else was settled by the export. `scores` is a file for the evidence.
     """
     runner = Runner.of(workers, out=out, progress=progress)
-    audit = PoolAudit.of(PoolPlan.of(choices), pool=directory, scores=Path(scores) if scores else None)
+    audit = PoolAudit.of(PoolPlan.of(choices), exported=directory, scores=Path(scores) if scores else None)
     return audit.run(runner)
 
 
@@ -65,9 +65,9 @@ class PoolAudit:
     scores: Path | None = None
 
     @classmethod
-    def of(cls, plan: PoolPlan, *, pool: str | Path, scores: Path | None = None) -> PoolAudit:
+    def of(cls, plan: PoolPlan, *, exported: str | Path, scores: Path | None = None) -> PoolAudit:
         """Read what stayed at home."""
-        directory = Path(pool)
+        directory = Path(exported)
         private = read_private(directory)
         game = plan.of_game(_game_of(directory, private, plan.name))
         check_columns(game, private.real)

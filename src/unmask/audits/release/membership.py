@@ -142,4 +142,4 @@ def _groups(release: Release, named: np.ndarray) -> tuple[Grid, ...]:
     return (Grid("groups", title, heads, tuple(rows), Section.RISK, GridKind.GROUPS, roles, detail=True),)
 
 
-MEMBERSHIP = Check("membership", membership_part, headlines=lambda release: len(ATTACKS) + 1)
+MEMBERSHIP = Check("membership", membership_part, headlines=lambda release: len(ATTACKS))

@@ -6,13 +6,13 @@ generator. An attack that scores the real people higher than those has learnt wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from unmask.attacks._attack import ReleaseAttack
-from unmask.attacks.classifier import separate
+from unmask.attacks.classifier import Classifier
 from unmask.attacks.closest_record import ClosestRecord
 from unmask.attacks.density_ratio import DensityRatio
 from unmask.attacks.gen_lra import GenLra
@@ -26,16 +26,25 @@ from unmask.threats.view import View
 
 HELD = frozenset({Access.SYNTHETIC, Access.REFERENCE})
 
-# Attacks with the number of people on each side that they can score in reasonable time.
-ATTACKS: dict[str, tuple[ReleaseAttack, int]] = {
-    "closest-record": (ClosestRecord(), 1_000_000),
-    "closest-record:metric=hamming": (ClosestRecord(metric="hamming"), 1_000_000),
-    "local-neighbourhood": (LocalNeighbourhood(), 5_000),
-    "density-ratio:kind=bayesnet": (DensityRatio(kind="bayesnet"), 20_000),
-    "gen-lra": (GenLra(), 1_000),
+
+@dataclass(frozen=True)
+class Entry:
+    """An attack of this audit, and how many people on each side it can score in reasonable time."""
+
+    attack: ReleaseAttack
+    most: int
+    word: str = "score"  # of its random stream
+
+
+ATTACKS = {
+    "closest-record": Entry(ClosestRecord(), 1_000_000),
+    "closest-record:metric=hamming": Entry(ClosestRecord(metric="hamming"), 1_000_000),
+    "local-neighbourhood": Entry(LocalNeighbourhood(), 5_000),
+    "density-ratio:kind=bayesnet": Entry(DensityRatio(kind="bayesnet"), 20_000),
+    "gen-lra": Entry(GenLra(), 1_000),
+    "classifier": Entry(Classifier(), 20_000, "fit"),
 }
 LEADING = "closest-record"  # names people: fixed beforehand, never the attack that happened to do best
-CLASSIFIER = "classifier"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +94,19 @@ def one_row_each(table: Table, rng: np.random.Generator) -> np.ndarray:
 
 def score_all(sides: Sides, synthetic: Table, seed: int) -> Iterator[Scores]:
     """Every attack on both sides; dear ones on a random part of each."""
-    for name, (attack, most) in ATTACKS.items():
-        part = _part(sides, most, stream(seed, "part", name))
-        yield _scored(name, part, _scorer(attack, part, synthetic, seed, name))
-    part = _part(sides, 20_000, stream(seed, "part", CLASSIFIER))
-    telling = separate(synthetic, part.reference, stream(seed, "fit", CLASSIFIER))
-    yield _scored(CLASSIFIER, part, telling)
+    for name, entry in ATTACKS.items():
+        part = _part(sides, entry.most, stream(seed, "part", name))
+        # One stream for both sides: a random part of the reference is the same for members and controls.
+        both = _scores(entry.attack, part, synthetic, stream(seed, entry.word, name))
+        yield Scores(name, both[: len(part.members)], part.member_rows, both[len(part.members) :])
+
+
+def _scores(attack: ReleaseAttack, sides: Sides, synthetic: Table, rng: np.random.Generator) -> np.ndarray:
+    """Scores of members and controls, one after the other."""
+    targets = concatenate([_bare(sides.members), _bare(sides.controls)])
+    view = View(HELD, synthetic=synthetic, reference=sides.reference)
+    before = View(HELD - {Access.SYNTHETIC}, synthetic=synthetic, reference=sides.reference)
+    return np.asarray(attack.prepare(before, targets, None, rng).score(view, targets, None, rng))
 
 
 def _part(sides: Sides, most: int, rng: np.random.Generator) -> Sides:
@@ -101,25 +117,6 @@ def _part(sides: Sides, most: int, rng: np.random.Generator) -> Sides:
     return Sides(
         sides.members.take(members), sides.member_rows[members], sides.controls.take(controls), sides.reference
     )
-
-
-def _scorer(
-    attack: ReleaseAttack, sides: Sides, synthetic: Table, seed: int, name: str
-) -> Callable[[Table], np.ndarray]:
-    def score(targets: Table) -> np.ndarray:
-        # One stream for both sides: a random part of the reference is the same for members and controls.
-        rng = stream(seed, "score", name)
-        view = View(HELD, synthetic=synthetic, reference=sides.reference)
-        before = View(HELD - {Access.SYNTHETIC}, synthetic=synthetic, reference=sides.reference)
-        prepared = attack.prepare(before, targets, None, rng)
-        return np.asarray(prepared.score(view, targets, None, rng))
-
-    return score
-
-
-def _scored(name: str, sides: Sides, score: Callable[[Table], np.ndarray]) -> Scores:
-    both = score(concatenate([_bare(sides.members), _bare(sides.controls)]))
-    return Scores(name, both[: len(sides.members)], sides.member_rows, both[len(sides.members) :])
 
 
 def _bare(table: Table) -> Table:

@@ -1,0 +1,183 @@
+"""Verbs as commands. Those that run an audit take their options from its plan, and all go the same way."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unmask.cli.options import TableArgument, chosen, of_a_run, of_plan
+
+if TYPE_CHECKING:
+    from unmask.audits.plan import Plan
+    from unmask.results.result import Result
+
+
+def verb(name: str, doc: str | None, parameters: Sequence[click.Parameter], run: Callable[..., Any]) -> click.Command:
+    """A command whose help is the docstring of its file, with a line for each table that it takes."""
+    tables = [each for each in parameters if isinstance(each, TableArgument)]
+    lines = [f"{(each.metavar or each.name or '').upper()}: {each.told}" for each in tables]
+    return click.Command(
+        name,
+        help="\n\n".join([(doc or "").strip(), *(["\b\n" + "\n".join(lines)] if lines else [])]),
+        params=list(parameters),
+        callback=run,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    )
+
+
+@dataclass(frozen=True)
+class AuditVerb:
+    """A verb that runs an audit: what it takes besides its plan, and where the audit is found."""
+
+    name: str
+    doc: str | None
+    plan: type[Plan]
+    audit: str  # module:Class, loaded when it runs
+    doing: str  # said beside the progress bar
+    tables: Sequence[TableArgument] = ()
+    more: Sequence[click.Option] = ()  # handed to the audit by name
+    without: Sequence[str] = ()  # common options that have no meaning here
+    growing: tuple[str, ...] = ()  # more names that may differ between runs of one directory
+
+    @property
+    def command(self) -> click.Command:
+        common = [each for each in of_a_run() if each.name not in self.without]
+        parameters = [*self.tables, *of_plan(self.plan), *self.more, *common]
+        return verb(self.name, self.doc, parameters, self.run)
+
+    def run(
+        self,
+        *,
+        out: Path | None,
+        workers: int | None,
+        plan_file: Path | None,
+        write_plan: Path | None,
+        as_json: bool,
+        quiet: bool,
+        fail_on: str = "none",
+        time_budget: float | None = None,
+        pool: Path | None = None,
+        junit: Path | None = None,
+        **given: Any,
+    ) -> None:
+        from unmask.audits import plan as plans
+        from unmask.audits.runner import Runner, silent
+        from unmask.registry import load_class
+
+        choices = plans.read_plan(self.plan, plan_file) if plan_file else {}
+        plan = self.plan.of(choices | chosen(self.plan, given))
+        if write_plan is not None:
+            plans.write_plan(plan, write_plan, " ".join(["unmask", self.name, *self._words()]))
+            return
+        check_out(out)
+        audit: Any = load_class(self.audit)
+        ready = audit.of(plan, **given)
+        keep = {"growing": (*plan.growing(), *self.growing), "defaults": plan.defaults()}
+        check_out(out, ready.expected(), **keep)
+        hush = quiet or as_json
+        with watch(self.doing, quiet=hush) as progress:
+            say = silent if hush else lambda text: print(text, file=sys.stderr)
+            runner = Runner.of(workers, out=out, pool=pool, time_budget=time_budget, progress=progress, say=say)
+            result = ready.run(runner)
+        deliver(result, out=out, as_json=as_json, quiet=quiet, workers=runner.workers, **keep)
+        if junit is not None:
+            from unmask.files import write_atomically
+            from unmask.reports.junit import junit_xml
+
+            write_atomically(junit, junit_xml(result))
+        finish(result, fail_on)
+
+    def _words(self) -> list[str]:
+        return [f"{(each.name or '').lower()}.csv" for each in self.tables if each.required]
+
+
+def deliver(
+    result: Result,
+    *,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+    workers: int,
+    growing: tuple[str, ...] = (),
+    defaults: dict[str, Any] | None = None,
+) -> None:
+    """Write a result to its directory and show it, as the options say."""
+    from unmask.results.directory import write
+
+    if out is not None:
+        from unmask.reports.html import write_report
+
+        write(result, out, run=how_it_ran(workers), growing=growing, defaults=defaults)
+        write_report(result, out)
+    if as_json:
+        print(json.dumps(result.to_plain(), indent=1, ensure_ascii=False))
+    elif not quiet:
+        from rich.console import Console
+
+        from unmask.reports.terminal import show
+
+        show(result, Console(), where=str(out) if out else "")
+
+
+def check_out(out: Path | None, expected: Result | None = None, **keep: Any) -> None:
+    """Find out before the work begins that --out cannot be used, or holds another run."""
+    if out is not None:
+        from unmask.results.directory import check_directory
+
+        check_directory(out, expected, **keep)
+
+
+def how_it_ran(workers: int) -> dict[str, object]:
+    """What goes to run.json and not to result.json, since it differs between equal runs."""
+    return {
+        "command": ["unmask", *sys.argv[1:]],
+        "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "workers": workers,
+        "directory": str(Path.cwd()),
+    }
+
+
+def finish(result: Result, fail_on: str) -> None:
+    """Set the exit code: 4 if tasks failed, 1 if a finding is at or above the limit."""
+    from unmask.results.policy import Severity
+
+    if result.failed_tasks:
+        raise click.exceptions.Exit(4)
+    if fail_on != Severity.NONE and result.severity.rank >= Severity(fail_on).rank:
+        raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def watch(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar with the time that is left, on the error stream; silent where nobody watches."""
+    if quiet:
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
