@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from unmask.audits.everyone.audit import everyone
     from unmask.audits.attack.audit import attack
     from unmask.audits.release.audit import audit
-    from unmask.results.result import Finding, Result
-from unmask.results.policy import Severity
     from unmask.results.directory import load, write
+    from unmask.results.policy import Severity
+    from unmask.results.result import Finding, Result
     from unmask.errors import UnmaskError
     from unmask.generators.claim import Claim, Neighbours
     from unmask.tables.read import read_schema, read_table, write_csv, write_schema
@@ -32,7 +32,7 @@ _PLACES = {
     "Neighbours": "unmask.generators.claim",
     "Result": "unmask.results.result",
     "Schema": "unmask.tables.schema",
-    "Severity": "unmask.results.result",
+    "Severity": "unmask.results.policy",
     "Table": "unmask.tables.table",
     "UnmaskError": "unmask.errors",
     "attack": "unmask.audits.attack.audit",
