@@ -6,10 +6,10 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.reports import examples
-from unmask.results.directory import write
 from unmask.cli.main import app
 from unmask.errors import ParameterError, RunError
 from unmask.reports import browser
+from unmask.results.directory import write
 
 
 def run(*arguments):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from unmask.results.result import Result
 from unmask.results.policy import Severity
+from unmask.results.result import Result
 
 
 def junit_xml(result: Result, fail_on: Severity = Severity.HIGH) -> str:

@@ -17,12 +17,14 @@ import pandas as pd
 from unmask.errors import RunError
 from unmask.results.figures import Figure
 from unmask.results.grid import Cell, Grid, Series
+from unmask.results.migration import UPGRADED, upgraded
 from unmask.results.plain import from_plain, to_plain
 from unmask.results.policy import Policy, Severity
 from unmask.tables.table import Table
 from unmask.tables.units import units
 
 FORMAT = 3  # 2: facts of a result, exposure of a finding; 3: kinds, sections and roles, the policy that judged
+
 
 @dataclass(frozen=True)
 class Exposure:
@@ -134,12 +136,14 @@ class Result:
 
     @classmethod
     def from_plain(cls, plain: Any, where: str = "result.json") -> Result:
-        """Read a result back; an error names the field that is wrong."""
+        """Read a result back, also one of the format before; an error names the field that is wrong."""
         if not isinstance(plain, dict) or "format" not in plain:
             raise RunError(f"{where}: this is not a result of unmask.")
+        if plain["format"] == UPGRADED:
+            plain = upgraded(plain)
         if plain["format"] != FORMAT:
             raise RunError(
-                f"{where}: this result has format {plain['format']}, this version of unmask reads {FORMAT}.\n"
+                f"{where}: this result has format {plain['format']}, this version of unmask reads {UPGRADED} and {FORMAT}.\n"
                 "Read it with the version that wrote it (versions.unmask in the file), or run again with another --out."
             )
         result: Result = from_plain(cls, plain, where)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from unmask.results.grid import Series
+from unmask.results.grid import Section, Series, SeriesKind
 from unmask.tables.units import SMALLEST_GROUP
 
 BINS = 24
@@ -38,7 +38,7 @@ def score_histograms(
         shares = counts / widths / len(scores)
         yield Series(
             f"histogram/{attack}/{side}", f"{attack}: {side}", "score", f"share of {what} per bin",
-            (*_plain(kept),), (*_plain(shares), 0.0),
+            (*_plain(kept),), (*_plain(shares), 0.0), SeriesKind.HISTOGRAM, Section.DETAIL,
         )  # fmt: skip
 
 
