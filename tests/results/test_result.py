@@ -82,6 +82,20 @@ def test_another_plan_is_not_overwritten_and_the_field_is_named(tmp_path):
         write(full_result(inputs=()), tmp_path)
 
 
+def test_fields_that_one_plan_does_not_have_take_their_default(tmp_path):
+    """A later version may know more fields: an old directory can still be used, if they are as they always were."""
+    write(full_result(), tmp_path)
+    more = {**full_result().plan, "retries": (1, 2)}
+    with pytest.raises(RunError, match=r"retries was None, now it is \[1, 2\]"):
+        write(full_result(plan=more), tmp_path)
+    with pytest.raises(RunError, match=r"retries was \[3\], now it is \[1, 2\]"):
+        write(full_result(plan=more), tmp_path, defaults={"retries": (3,)})
+    write(full_result(plan=more), tmp_path, defaults={"retries": (1, 2), "rows": 11})
+    write(full_result(), tmp_path, defaults={"retries": (1, 2)})
+    with pytest.raises(RunError, match="rows was 10, now it is 11"):
+        write(full_result(plan={"attacks": ["a", "b"], "limit": None}), tmp_path, defaults={"rows": 11})
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
