@@ -171,3 +171,8 @@ def test_tables_hold_together():
         Grid("g", "G", ("a", "b", "c"), (), roles=(Role.TEXT,))
     with pytest.raises(ParameterError, match="a row that is not as long as its 2 columns"):
         Grid("g", "G", ("a", "b"), ((1,),))
+
+
+def test_a_result_is_one_line_on_the_prompt():
+    assert repr(full_result()) == "<Result of 'release': high, 1 finding, seed 3>"
+    assert repr(full_result(findings=())) == "<Result of 'release': no findings, seed 3>"

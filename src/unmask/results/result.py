@@ -116,6 +116,17 @@ class Result:
         """The worst finding: privacy is a maximum, not a mean."""
         return max((finding.severity for finding in self.findings), key=lambda s: s.rank, default=Severity.NONE)
 
+    def __repr__(self) -> str:
+        told = self.severity if self.findings else "no findings"
+        many = f"{len(self.findings)} finding{'' if len(self.findings) == 1 else 's'}, " if self.findings else ""
+        return f"<Result of {self.audit!r}: {told}, {many}seed {self.seed}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdict, the findings and what to do."""
+        from unmask.results.notebook import notebook_html
+
+        return notebook_html(self)
+
     def to_frame(self) -> pd.DataFrame:
         """The findings as a table: one row each, worst first."""
         rows = [
