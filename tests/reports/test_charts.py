@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from tests.reports import examples
-from unmask.reports.charts.bars import _edges
+from unmask.reports.charts import DRAWN, chart_of_grid, charts_of
+from unmask.reports.charts.histograms import _edges
 from unmask.reports.charts.svg import Axis, tick
 from unmask.reports.html import render
-from unmask.results.grid import Grid, Series
+from unmask.results.grid import Grid, GridKind, Role, Section, Series, SeriesKind
 
 
 def series(x, y):
@@ -29,18 +30,42 @@ def test_large_ticks_are_short():
     ]
 
 
-def test_controls_and_labels_of_three_parts_are_tables_only():
-    rows = ((f"c{k}", "sex", v, 50, 0.1, 0.0, 0.2) for k in range(2) for v in "fm")
-    groups = Grid(
-        "groups/criteria", "By group", ("criterion", "column", "value", "people", "gain", "low", "high"), tuple(rows)
-    )
-    controls = Grid(
-        "controls", "Controls", ("control", "value", "low", "high"), (("AUC", 0.5, 0.4, 0.6), ("gain", 1.0, 0.9, 1.0))
-    )
-    made = render(replace(examples.release(), grids=(groups, controls)))
-    assert 'id="table-groups' not in made
-    assert 'id="table-controls' not in made
-    assert "By group" in made
-    plain = replace(groups, columns=("criterion", "a", "b", "people", "gain", "low", "high"), rows=tuple(
-        (row[0], 1, 2, *row[3:]) for row in groups.rows))  # fmt: skip
-    assert 'id="table-groups' in render(replace(examples.release(), grids=(plain,)))
+def test_every_kind_of_series_is_drawn():
+    assert set(DRAWN) == set(SeriesKind)
+
+
+def test_roles_and_not_the_texts_of_heads_decide_what_is_drawn():
+    """`low` and `high` mean nothing by themselves, and any other words do if they have the roles."""
+    rows = (("a", 0.5, 0.4, 0.6, 1.0), ("b", 0.7, 0.6, 0.8, 1.0))
+    plain = Grid("membership", "Plain", ("attack", "AUC", "low", "high", "claim"), rows)
+    roles = (Role.TEXT, Role.AUC, Role.LOW, Role.HIGH, Role.CLAIM)
+    typed = Grid("x", "Typed", ("qui", "combien", "de", "à", "promis"), rows, roles=roles)
+    assert chart_of_grid(plain) is None
+    drawn = chart_of_grid(typed)
+    assert "combien" in drawn.wide
+    assert ("other", "claim") in drawn.legend
+    assert chart_of_grid(replace(typed, rows=rows[:1])) is None
+    made = render(replace(examples.release(), grids=(plain, typed)))
+    assert 'id="table-x-680' in made
+    assert 'id="table-membership' not in made
+
+
+def test_an_auc_of_one_half_is_nothing():
+    def base(role):
+        rows = (("a", 0.45, 0.3, 0.6), ("b", 0.7, 0.6, 0.8))
+        made = chart_of_grid(Grid("g", "G", tuple("abcd"), rows, roles=(Role.TEXT, role, Role.LOW, Role.HIGH)))
+        return made.wide.partition('class="axis"')[0].rpartition("x1=")[2]
+
+    assert base(Role.AUC) != base(Role.ESTIMATE)
+
+
+def test_kinds_and_sections_and_not_names_decide_where_a_chart_stands():
+    points = {"x_label": "x", "y_label": "y", "x": (0.1, 1.0), "y": (0.1, 1.0)}
+    one = Series("roc/a", "A", **points)
+    other = Series("roc/b", "B", **points, kind=SeriesKind.TRADEOFF, section=Section.UTILITY)
+    assert [(s.section, s.kind, c.title) for s, c in charts_of([one, other])] == [
+        (Section.DETAIL, SeriesKind.LINE, "A"),
+        (Section.UTILITY, SeriesKind.TRADEOFF, "Each mark is one release"),
+    ]
+    heat = Grid("anything", "Heat", ("a", "b"), (("x", 1.0),), kind=GridKind.HEAT)
+    assert 'class="heat' in chart_of_grid(heat).wide

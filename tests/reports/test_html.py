@@ -8,19 +8,20 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tests.audits.test_result import full_result
 
 from tests.reports import examples
+from tests.results.test_result import full_result
 from unmask.errors import RunError
-from unmask.reports.html import render, render_comparison, write
+from unmask.reports.html import render, render_comparison, write_report
 from unmask.reports.record import criteria_of
 from unmask.results.directory import load
-from unmask.results.grid import Grid, Series
-from unmask.results.policy import Severity
+from unmask.results.grid import Grid, GridKind, Role, Series, SeriesKind
+from unmask.results.policy import Policy, Severity
 from unmask.results.result import Exposure, Facts, NotTested, Result
 
 GOLDEN = sorted(examples.GOLDEN.glob("*.json"))
 ALWAYS = ["verdict", "criteria", "findings", "not-tested", "sound", "method"]
+INTERVAL = (Role.TEXT, Role.ESTIMATE, Role.LOW, Role.HIGH)
 VOID = {"meta", "link", "br", "input", "hr", "img"}
 
 HOSTILE = [
@@ -82,13 +83,12 @@ def hostile(text: str) -> Result:
         inputs=tuple(replace(item, role=text, digest=text) for item in base.inputs),
         findings=tuple(changed),
         grids=(
-            Grid(text, text, (text, "value", "low", "high"), ((text, 0.5, 0.4, 0.6), ("b", 0.5, 0.4, 0.6))),
-            Grid("groups", text, ("value", "people"), ((text, 100),)),
-            Grid(f"heat/{text}", text, (text, text), ((text, 1.0),)),
+            Grid(text, text, (text,) * 4, ((text, 0.5, 0.4, 0.6), ("b", 0.5, 0.4, 0.6)), roles=INTERVAL),
+            Grid(f"g{text}", text, (text, text), ((text, 100),), kind=GridKind.GROUPS, roles=(Role.GROUP, Role.PEOPLE)),
+            Grid(f"h{text}", text, (text, text), ((text, 1.0),), kind=GridKind.HEAT),
         ),
         series=tuple(
-            Series(f"{kind}/{text}", text, text, text, (0.1, 0.5, 1.0), (0.0, 0.5, 1.0))
-            for kind in ("roc", "ecdf", "histogram", "risk", "power", "epsilon", "tradeoff", "reconstruction", "other")
+            Series(f"{kind}/{text}", text, text, text, (0.1, 0.5, 1.0), (0.0, 0.5, 1.0), kind) for kind in SeriesKind
         ),
         notes=(text, f"{text} seen"),
         facts=Facts((f"{text} seen",), (text,), (text,)),
@@ -193,7 +193,7 @@ def test_nothing_is_loaded_from_anywhere(path):
 
 def test_no_record_is_on_the_page_nor_in_the_summary(tmp_path):
     result = examples.release()
-    write(result, tmp_path)
+    write_report(result, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "summary.md"]
     for name in ("report.html", "summary.md"):
         text = (tmp_path / name).read_text()
@@ -204,15 +204,15 @@ def test_no_record_is_on_the_page_nor_in_the_summary(tmp_path):
 
 def test_ten_thousand_records_make_a_small_page_fast():
     many = tuple(float(k) for k in range(10_000))
-    shares = tuple(a / 1e4 for a in many)
+    shares, later = tuple(a / 1e4 for a in many), tuple((a + 1) / 1e4 for a in many)
     base = examples.release()
     result = replace(
         base,
         series=(
             *base.series,
-            *(Series(f"roc/more-{k}", "r", "x", "y", tuple((a + 1) / 1e4 for a in many), shares) for k in range(12)),
-            Series("risk/everyone", "Everyone", "record", "risk", many, shares),
-            Series("ecdf/d/real", "d", "d", "share", many, shares),
+            *(Series(f"roc/more-{k}", "r", "x", "y", later, shares, SeriesKind.ROC) for k in range(12)),
+            Series("risk/everyone", "Everyone", "record", "risk", many, shares, SeriesKind.RISK),
+            Series("ecdf/d/real", "d", "d", "share", many, shares, SeriesKind.ECDF),
         ),
         grids=(*base.grids, Grid("long", "Long", ("a", "b"), tuple((f"a{k}", k) for k in range(10_000)))),
     )  # fmt: skip
@@ -224,25 +224,28 @@ def test_ten_thousand_records_make_a_small_page_fast():
 
 
 def test_odd_numbers_do_not_break_a_chart():
-    odd = (
-        Series("roc/a", "a", "x", "y", (0.0, float("nan")), (float("nan"), 1.0)),
-        Series("risk/a", "a", "x", "y", (), ()),
-        Series("epsilon/claim", "claim", "runs", "epsilon", (1.0,), (1.0,)),
-        Series("histogram/a/b", "b", "x", "people", (1.0,), (0.0,)),
-        Series("power/a", "a", "x", "y", (0.0, 0.0), (1.0, 1.0)),
-        Series("tradeoff/a", "a", "x", "y", (0.0,), (0.0,)),
-        Series("line", "line", "x", "y", (1.0, 2.0), (5.0, 5.0)),
+    nan, inf = float("nan"), float("inf")
+    points = (
+        ((0.0, nan), (nan, 1.0)), ((), ()), ((1.0,), (1.0,)), ((1.0,), (0.0,)), ((0.0, 0.0), (1.0, 1.0)), ((0.0,), (0.0,)),
+        ((1.0, 2.0), (5.0, 5.0)), ((1.0, 2.0, 3.0), (-inf, 0.0, inf)),
+    )  # fmt: skip
+    odd = tuple(
+        Series(f"{kind}/{place}/a", "a", "x", "y", x, y, kind)
+        for kind in SeriesKind
+        for place, (x, y) in enumerate(points)
     )
     grids = (
-        Grid("empty", "Empty", ("a", "low", "high"), ()),
-        Grid("groups", "No count", ("group", "risk"), (("x", 0.5),)),
-        Grid("heat/none", "None", ("a",), ()),
+        Grid("empty", "Empty", ("a", "value", "low", "high"), (), roles=INTERVAL),
+        Grid("words", "Words", ("a", "value", "low", "high"), (("a", "b", "c", "d"),) * 2, roles=INTERVAL),
+        Grid("open", "Open", ("a", "b", "c", "d"), (("a", inf, -inf, inf), ("b", nan, nan, nan)), roles=INTERVAL),
+        Grid("groups", "No count", ("group", "risk"), (("x", 0.5),), kind=GridKind.GROUPS),
+        Grid("heat", "None", ("a",), (), kind=GridKind.HEAT),
         Grid("nothing", "No column", (), ()),
     )
-    Page(render(replace(examples.release(), series=odd, grids=grids)))
-    Page(render(full_result()))
-    page = render(full_result())
-    assert "nan" not in "".join(re.findall(r' (?:x|y|d|cx|cy|x1|x2|y1|y2|width|height)="[^"]*"', page)).lower()
+    for result in (replace(examples.release(), series=odd, grids=grids), full_result()):
+        page = render(result)
+        Page(page)
+        assert "nan" not in "".join(re.findall(r' (?:x|y|d|cx|cy|x1|x2|y1|y2|width|height)="[^"]*"', page)).lower()
 
 
 def test_several_results_stand_side_by_side():
@@ -258,7 +261,7 @@ def test_several_results_stand_side_by_side():
 def test_results_of_other_versions_are_refused(tmp_path, number):
     plain = examples.release().to_plain() | {"format": number}
     (tmp_path / "result.json").write_text(json.dumps(plain))
-    with pytest.raises(RunError, match=f"has format {number}, this version of unmask reads 2"):
+    with pytest.raises(RunError, match=f"has format {number}, this version of unmask reads 2 and 3"):
         load(tmp_path)
 
 
@@ -345,3 +348,22 @@ def test_advice_and_attackers_are_not_said_again():
     assert findings.count(examples.REDO) == 1
     assert findings.count(examples.RELEASE_THREAT.replace("'", "&#39;")) == 1
     assert "As above." in findings
+
+
+def test_the_thresholds_are_those_of_the_policy_that_judged():
+    strict = replace(examples.release(), policy=Policy(high=0.05, medium=0.02, high_tpr=0.04))
+    text = Page(render(strict)).text
+    assert "▲ high from 0.05, or if 4 in 100 people" in re.sub(r"\s+", " ", text)
+    assert "medium from a gain of 0.02, high from 0.05" in text
+    both = {"usual": examples.release(), "strict": strict}
+    assert "policy: high_tpr 0.1 0.04" in Page(render_comparison(both)).text
+    marks = 'class="mark"'
+    assert marks in render_comparison({"a": examples.quiet(), "b": examples.quiet()})
+    assert marks not in render_comparison({"a": examples.quiet(), "b": replace(examples.quiet(), policy=strict.policy)})
+
+
+def test_a_report_goes_to_a_directory_or_to_a_file(tmp_path):
+    assert write_report(examples.quiet(), tmp_path / "run") == tmp_path / "run" / "report.html"
+    assert write_report(examples.quiet(), str(tmp_path / "page.html")) == tmp_path / "page.html"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "run"]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["report.html", "summary.md"]

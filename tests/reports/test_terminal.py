@@ -1,9 +1,9 @@
 import io
 
 from rich.console import Console
-from tests.audits.test_result import full_result
 
 from tests.reports import examples
+from tests.results.test_result import full_result
 from unmask.reports.terminal import show
 
 

@@ -1,11 +1,11 @@
 import pytest
 
 from tests.reports import examples
-from unmask.reports.readable import readable
 from unmask.reports.summary import safe, summary
 from unmask.reports.terminal import SHAPES
 from unmask.reports.words import frequency, in_words, number, sentence, short, verdict
 from unmask.results.policy import Severity
+from unmask.results.readable import readable
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@ import math
 
 import pytest
 
-from unmask.errors import RunError
+from unmask.errors import ParameterError, RunError
 from unmask.results.directory import load, write
 from unmask.results.figures import Figure
-from unmask.results.grid import Grid, Series
-from unmask.results.policy import Severity
+from unmask.results.grid import Grid, GridKind, Role, Section, Series, SeriesKind
+from unmask.results.policy import Policy, Severity
 from unmask.results.result import Exposure, Facts, Finding, Input, NotTested, Records, Result
 
 FIGURE = Figure(0.19, 0.12, 0.27, 0.95, "Clopper-Pearson", 200)
@@ -24,8 +24,12 @@ def full_result(**changes) -> Result:
         "plan": {"attacks": ["a", "b"], "rows": 10, "limit": None},
         "inputs": (Input("real", 10, 10, 3, "public", "abc"),),
         "findings": (FINDING,),
-        "grids": (Grid("g", "A grid", ("a", "b"), (("x", 1), ("NaN", None), (True, math.nan), (-math.inf, 2.5))),),
-        "series": (Series("s", "A line", "x", "y", (0.0, 1.0), (math.inf, 2.0)),),
+        "grids": (
+            Grid("g", "A grid", ("a", "b"), (("x", 1), ("NaN", None), (True, math.nan), (-math.inf, 2.5))),
+            Grid("h", "Groups", ("a", "b"), (("x", 10),), Section.RISK, GridKind.GROUPS, (Role.GROUP, Role.PEOPLE)),
+        ),
+        "series": (Series("s", "A line", "x", "y", (0.0, 1.0), (math.inf, 2.0), SeriesKind.WEALTH, Section.EPSILON),),
+        "policy": Policy(0.2, 0.1, 0.3),
         "notes": ("</script> <b>",),
         "facts": Facts(("a leak of 3 % would be seen",), (), ("epsilon 1",)),
         "not_tested": (NotTested("gen-lra", "no holdout", "give one"),),
@@ -43,6 +47,8 @@ def test_result_comes_back_from_its_directory(tmp_path):
     assert again.records.rows == result.records.rows
     assert math.isnan(again.grids[0].rows[2][1])
     assert again.series == result.series
+    assert again.grids[1] == result.grids[1]
+    assert again.policy == result.policy
 
 
 def test_equal_results_give_equal_bytes_and_run_details_stay_apart(tmp_path):
@@ -76,10 +82,24 @@ def test_another_plan_is_not_overwritten_and_the_field_is_named(tmp_path):
         write(full_result(inputs=()), tmp_path)
 
 
+def test_fields_that_one_plan_does_not_have_take_their_default(tmp_path):
+    """A later version may know more fields: an old directory can still be used, if they are as they always were."""
+    write(full_result(), tmp_path)
+    more = {**full_result().plan, "retries": (1, 2)}
+    with pytest.raises(RunError, match=r"retries was None, now it is \[1, 2\]"):
+        write(full_result(plan=more), tmp_path)
+    with pytest.raises(RunError, match=r"retries was \[3\], now it is \[1, 2\]"):
+        write(full_result(plan=more), tmp_path, defaults={"retries": (3,)})
+    write(full_result(plan=more), tmp_path, defaults={"retries": (1, 2), "rows": 11})
+    write(full_result(), tmp_path, defaults={"retries": (1, 2)})
+    with pytest.raises(RunError, match="rows was 10, now it is 11"):
+        write(full_result(plan={"attacks": ["a", "b"], "limit": None}), tmp_path, defaults={"rows": 11})
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda plain: plain.update(format=1), "has format 1, this version of unmask reads 2"),
+        (lambda plain: plain.update(format=1), "has format 1, this version of unmask reads 2 and 3"),
         (lambda plain: plain["facts"].pop("visible"), "facts: the field 'visible' is missing"),
         (lambda plain: plain["findings"][0]["exposure"].update(hit="x"), "exposure: hit is 'x'"),
         (lambda plain: plain.pop("seed"), "the field 'seed' is missing"),
@@ -93,6 +113,13 @@ def test_another_plan_is_not_overwritten_and_the_field_is_named(tmp_path):
         (lambda plain: plain["findings"][0]["estimate"].update(low="x"), "low is 'x'; it should be a number"),
         (lambda plain: plain.update(grids={}), "grids is '{}'; it should be a list"),
         (lambda plain: plain["grids"][0].update(rows=[[[]]]), "should be str or int or float or bool"),
+        (lambda plain: plain["grids"][0].update(rows=[[1]]), "grids[0]: the table 'g' has a row that is not as long"),
+        (lambda plain: plain["grids"][1].update(roles=["people"]), "grids[1]: the table 'h' has 2 columns and 1 roles"),
+        (
+            lambda plain: plain["grids"][1].update(kind="heap"),
+            "kind is 'heap'; it should be one of table, heat, groups",
+        ),
+        (lambda plain: plain["policy"].update(high=2), "policy: high is 2.0; use a share above 0"),
     ],
 )
 def test_results_are_checked_field_by_field(tmp_path, change, says):
@@ -137,3 +164,15 @@ def test_findings_as_a_frame():
     frame = full_result().to_frame()
     assert frame.loc[0, ["name", "severity", "gain"]].tolist() == ["closest-record", "high", 0.19]
     assert full_result(findings=()).to_frame().empty
+
+
+def test_tables_hold_together():
+    with pytest.raises(ParameterError, match="3 columns and 1 roles"):
+        Grid("g", "G", ("a", "b", "c"), (), roles=(Role.TEXT,))
+    with pytest.raises(ParameterError, match="a row that is not as long as its 2 columns"):
+        Grid("g", "G", ("a", "b"), ((1,),))
+
+
+def test_a_result_is_one_line_on_the_prompt():
+    assert repr(full_result()) == "<Result of 'release': high, 1 finding, seed 3>"
+    assert repr(full_result(findings=())) == "<Result of 'release': no findings, seed 3>"

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from unmask.audits.release.audit import audit
-from unmask.reports.safety import for_sharing
+from unmask.results.sharing import for_sharing
 from unmask.results.small_groups import hidden_places
 from unmask.tables.infer import Hints
 from unmask.tables.read import read_table

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from unmask.reports import words
 from unmask.reports.charts import Chart, Row, charts_of, forest_chart
 from unmask.reports.sections import Card, cards_of
-from unmask.results.grid import Cell, Grid, Series
+from unmask.results.grid import Cell, Grid, Series, SeriesKind
 from unmask.results.result import Result
 
 
 @dataclass(frozen=True)
-class Run:
+class Compared:
     """One result of a comparison."""
 
     name: str
@@ -25,25 +25,25 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparisonPage:
     """Everything that the page of several results shows."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[Compared, ...]
     forests: tuple[Chart, ...]
     charts: tuple[Chart, ...]
     findings: Grid
     differences: Grid
 
 
-def comparison_of(results: Mapping[str, Result], links: Mapping[str, str]) -> Comparison:
+def comparison_of(results: Mapping[str, Result], links: Mapping[str, str]) -> ComparisonPage:
     """Arrange several results."""
     runs = tuple(
-        Run(name, links.get(name, ""), words.AUDITS.get(result.audit, f"Audit: {result.audit}"), result,
-            words.verdict(result), cards_of(result, f"card-{place}"))
+        Compared(name, links.get(name, ""), words.AUDITS.get(result.audit, f"Audit: {result.audit}"), result,
+                 words.verdict(result), cards_of(result, f"card-{place}"))
         for place, (name, result) in enumerate(results.items())
     )  # fmt: skip
-    trade = [one for result in results.values() for one in result.series if one.name.startswith("tradeoff/")]
-    return Comparison(
+    trade = [one for result in results.values() for one in result.series if one.kind is SeriesKind.TRADEOFF]
+    return ComparisonPage(
         runs,
         tuple(_forests(runs)),
         tuple(chart for _, chart in charts_of(_unique(trade))),
@@ -61,8 +61,10 @@ def _unique(series: list[Series]) -> list[Series]:
     return list(merged.values())
 
 
-def _forests(runs: tuple[Run, ...]) -> list[Chart]:
-    """Per criterion the worst finding of every run, under one another."""
+def _forests(runs: tuple[Compared, ...]) -> list[Chart]:
+    """Per criterion the worst finding of every run, under one another; thresholds where all were judged by the same."""
+    policies = {run.result.policy for run in runs}
+    shared = next(iter(policies)) if len(policies) == 1 else None
     charts = []
     for place, criterion in enumerate(words.CRITERIA):
         rows = []
@@ -85,13 +87,13 @@ def _forests(runs: tuple[Run, ...]) -> list[Chart]:
         if len(rows) > 1:
             claim = criterion.name == "dp claim"
             charts.append(
-                forest_chart(f"forest-{place}", f"{criterion.title}: worst finding of each run", rows, thresholds=not claim,
-                             x_label="epsilon" if claim else "gain over the control")
+                forest_chart(f"forest-{place}", f"{criterion.title}: worst finding of each run", rows,
+                             policy=None if claim else shared, x_label="epsilon" if claim else "gain over the control")
             )  # fmt: skip
     return charts
 
 
-def _findings(runs: tuple[Run, ...]) -> Grid:
+def _findings(runs: tuple[Compared, ...]) -> Grid:
     """Findings by name; a run that does not have one leaves its cell empty."""
     names = dict.fromkeys(finding.name for run in runs for finding in run.result.findings)
     rows: list[tuple[Cell, ...]] = []
@@ -108,14 +110,15 @@ def _findings(runs: tuple[Run, ...]) -> Grid:
     return Grid("findings", "Every finding", ("finding", *(run.name for run in runs)), tuple(rows))
 
 
-def _differences(runs: tuple[Run, ...]) -> Grid:
-    """What was done differently: audits, seeds, tables, plans, versions."""
+def _differences(runs: tuple[Compared, ...]) -> Grid:
+    """What was done differently: audits, seeds, tables, plans, policies, versions."""
     facts = [
         {
             "audit": run.result.audit,
             "seed": str(run.result.seed),
             **{f"{item.role} (SHA-256)": item.digest[:16] for item in run.result.inputs},
             **{name: str(value) for name, value in run.result.plan.items()},
+            **{f"policy: {name}": str(value) for name, value in asdict(run.result.policy).items()},
             **{f"version of {name}": version for name, version in run.result.versions.items()},
         }
         for run in runs

@@ -1,6 +1,6 @@
 """The report: one self-contained page that needs no network and no script.
 
-Everything passes `safety.for_sharing` first, every text is escaped and made readable, and the content security policy
+Everything passes `results.sharing.for_sharing` first, every text is escaped and made readable, and the content security policy
 allows one stylesheet and one script by their hashes, so that nothing that came in through a table can run.
 """
 
@@ -20,13 +20,13 @@ from markupsafe import Markup
 
 from unmask.files import write_atomically
 from unmask.reports import words
-from unmask.reports.readable import readable
-from unmask.reports.safety import for_sharing
 from unmask.reports.sections import IN_FULL, page_of
 from unmask.reports.summary import summary
 from unmask.reports.tables import sample, table_of
 from unmask.results.directory import RUN
+from unmask.results.readable import readable
 from unmask.results.result import Result
+from unmask.results.sharing import for_sharing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -50,12 +50,18 @@ def render_comparison(results: Mapping[str, Result], links: Mapping[str, str] | 
     return _environment().get_template("comparison.html").render(page=page)
 
 
-def write(result: Result, directory: str | Path) -> Path:
-    """Write report.html and summary.md beside result.json; returns the path of the page."""
-    directory = Path(directory)
-    write_atomically(directory / REPORT, render(result, read_run(directory)))
-    write_atomically(directory / SUMMARY, summary(result))
-    return directory / REPORT
+def write_report(result: Result, path: str | Path) -> Path:
+    """Write the report of a result; returns the path of the page.
+
+    Into a directory go report.html and summary.md, beside result.json. A path that ends in .html gets the page alone.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".html" and not path.is_dir():
+        write_atomically(path, render(result))
+        return path
+    write_atomically(path / REPORT, render(result, read_run(path)))
+    write_atomically(path / SUMMARY, summary(result))
+    return path / REPORT
 
 
 def link(start: Path, directory: Path) -> str:

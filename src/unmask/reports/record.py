@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from unmask.reports import words
-from unmask.results.grid import Cell, Grid
-from unmask.results.policy import Policy, Severity
+from unmask.results.grid import Cell, Grid, GridKind, Section
+from unmask.results.policy import Severity
 from unmask.results.result import Finding, Input, Result
 
 RELEASE = "synthetic"  # the role of a published table
@@ -135,7 +135,7 @@ def _claim(result: Result) -> tuple[str, ...]:
 def _subgroups(result: Result) -> tuple[str, ...]:
     if not result.findings:
         return ()
-    if any(grid.name.split("/")[0] == "groups" for grid in result.grids):
+    if any(grid.kind is GridKind.GROUPS for grid in result.grids):
         return ("see Who is at risk; groups under ten people are left out",)
     if all(words.kind(finding) == "dp claim" for finding in result.findings):
         return ("none: a claim is about every record",)
@@ -148,7 +148,7 @@ def _calibration(result: Result) -> tuple[str, ...]:
     """The controls by name, and how large a leak would have been seen."""
     if not result.findings:
         return ()
-    grids = [grid for grid in result.grids if grid.name == "controls"]
+    grids = [grid for grid in result.grids if grid.section is Section.SOUND]
     names = [words.cell_text(row[0]) for grid in grids for row in grid.rows]
     told = f"{'; '.join(names)} (results: Is this audit sound?)" if names else "no control was played"
     return (told, *result.facts.visible)
@@ -157,10 +157,9 @@ def _calibration(result: Result) -> tuple[str, ...]:
 def _tolerance(result: Result) -> tuple[str, ...]:
     if not any(finding.exposure for finding in result.findings):
         return ()
-    policy = Policy()
     return (
         "Records: what the same attack reaches on people who are not in the data. Findings: medium from a gain of "
-        f"{words.short(policy.medium)}, high from {words.short(policy.high)} (lower bounds).",
+        f"{words.short(result.policy.medium)}, high from {words.short(result.policy.high)} (lower bounds).",
     )
 
 

@@ -10,25 +10,14 @@ from typing import Any
 from markupsafe import Markup
 
 from unmask.reports import words
-from unmask.reports.charts import Chart, card_chart, chart_of_grid, charts_of, forest_chart, rows_of
+from unmask.reports.charts import Chart, card_chart, chart_of_grid, charts_of, forest_chart, rows_of, subject_of
 from unmask.reports.record import Field, adversaries_of, choice, criteria_of, fields_of
-from unmask.results.grid import Grid, Series
-from unmask.results.policy import Policy, Severity
+from unmask.results.grid import Grid, Section, Series, SeriesKind
+from unmask.results.policy import Severity
 from unmask.results.result import Finding, Result
 
 IN_FULL = 3  # findings of one kind that are spelled out; the others are folded away
 
-# Tables by the first part of their name; all others stand among the details.
-PLACES = {
-    "attacks": "attacks", "attributes": "attacks", "criteria": "attacks", "demo": "attacks",
-    "forest": "attacks", "membership": "attacks", "reconstruction": "attacks",
-    "confirm": "risk", "groups": "risk", "people": "risk", "risk": "risk",
-    "epsilon": "epsilon", "claim": "epsilon", "verdict": "epsilon", "support": "epsilon",
-    "controls": "sound", "instrument": "sound", "power": "sound", "planted": "sound",
-    "tradeoff": "utility", "utility": "utility",
-}  # fmt: skip
-DRAWN_FROM_FINDINGS = ("attacks", "criteria")  # their forest plot is the one of all findings
-NOT_DRAWN = ("controls",)  # their numbers have no common scale
 OPEN_HISTOGRAMS = 2  # of the attacks with the clearest findings; the others are folded away
 LARGEST_JSON = 60_000  # characters; beyond that the file beside the report is enough
 
@@ -37,7 +26,7 @@ LARGEST_JSON = 60_000  # characters; beyond that the file beside the report is e
 class Card:
     """One criterion at a glance."""
 
-    criterion: words.Criterion
+    criterion: words.Question
     finding: Finding | None
     big: str
     note: str
@@ -47,7 +36,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Group:
+class FindingGroup:
     """Findings that share severity, criterion, attacker and advice."""
 
     severity: Severity
@@ -75,19 +64,18 @@ class Page:
     result: Result
     verdict: words.Verdict
     cards: tuple[Card, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[FindingGroup, ...]
     quiet: tuple[Finding, ...]  # findings that showed nothing
-    blocks: Mapping[str, tuple[Block, ...]]
+    blocks: Mapping[Section, tuple[Block, ...]]
     notes: tuple[str, ...]  # but those that have a place of their own
     criteria: Grid
     adversaries: Grid
     fields: tuple[Field, ...]
-    policy: Policy
     json: str
 
 
 def page_of(result: Result, run: Mapping[str, Any] | None) -> Page:
-    """Arrange a result that is fit for sharing (see `safety.for_sharing`)."""
+    """Arrange a result that is fit for sharing (see `results.sharing`)."""
     facts = result.facts
     shown = [finding for finding in result.findings if finding.severity is not Severity.NONE]
     plain = json.dumps(result.to_plain(), separators=(",", ":"))
@@ -103,7 +91,6 @@ def page_of(result: Result, run: Mapping[str, Any] | None) -> Page:
         criteria=criteria_of(result),
         adversaries=adversaries_of(result.findings),
         fields=fields_of(result, run or {}),
-        policy=Policy(),
         json=plain if len(plain) <= LARGEST_JSON else "",
     )
 
@@ -115,7 +102,7 @@ def cards_of(result: Result, prefix: str = "card") -> tuple[Card, ...]:
     return tuple(_card(criterion, result, f"{prefix}-{place}") for place, criterion in enumerate(words.CRITERIA))
 
 
-def _card(criterion: words.Criterion, result: Result, name: str) -> Card:
+def _card(criterion: words.Question, result: Result, name: str) -> Card:
     findings = [finding for finding in result.findings if words.kind(finding) == criterion.name]
     if not findings:
         return Card(criterion, None, "", criterion.remedy, (), None)
@@ -140,42 +127,38 @@ def _card(criterion: words.Criterion, result: Result, name: str) -> Card:
     return Card(criterion, worst, big, note, tuple(lines), bar, len(findings))
 
 
-def _groups(findings: Sequence[Finding]) -> tuple[Group, ...]:
+def _groups(findings: Sequence[Finding]) -> tuple[FindingGroup, ...]:
     together: dict[tuple[Severity, str, str, str], list[Finding]] = {}
     for finding in sorted(findings, key=lambda finding: -finding.severity.rank):
         key = (finding.severity, words.kind(finding), finding.threat, finding.advice)
         together.setdefault(key, []).append(finding)
-    groups: list[Group] = []
+    groups: list[FindingGroup] = []
     said: set[str] = set()
     before = ""
     for (severity, criterion, threat, advice), members in together.items():
         told = ("" if threat == before else threat, "" if advice in said else advice)
-        groups.append(Group(severity, criterion, *told, tuple(members)))
+        groups.append(FindingGroup(severity, criterion, *told, tuple(members)))
         before = threat
         said.add(advice)
     return tuple(groups)
 
 
-def _blocks(result: Result) -> dict[str, tuple[Block, ...]]:
-    blocks: dict[str, list[Block]] = {}
+def _blocks(result: Result) -> dict[Section, tuple[Block, ...]]:
+    blocks: dict[Section, list[Block]] = {}
     rows = rows_of(result.findings)
     if len(rows) > 1:
+        title = "What each attack gains over its control"
         forest = forest_chart(
-            "chart-forest", "What each attack gains over its control", rows, x_label="gain over the control",
-            thresholds=True, other="guessing",
-        )  # fmt: skip
-        blocks["attacks"] = [Block("What each attack gains over its control", forest, None)]
+            "chart-forest", title, rows, x_label="gain over the control", policy=result.policy, other="guessing"
+        )
+        blocks[Section.ATTACKS] = [Block(title, forest, None)]
     histograms = 0
-    for section, chart in charts_of(_clearest_first(result)):
-        histograms += chart.name.startswith("chart-histogram-")
-        folded = chart.name.startswith("chart-histogram-") and histograms > OPEN_HISTOGRAMS
-        blocks.setdefault(section, []).append(Block(chart.title, chart, None, folded))
-    undrawn = NOT_DRAWN + (DRAWN_FROM_FINDINGS if len(rows) > 1 else ())
+    for series, chart in charts_of(_clearest_first(result)):
+        histograms += series.kind is SeriesKind.HISTOGRAM
+        folded = series.kind is SeriesKind.HISTOGRAM and histograms > OPEN_HISTOGRAMS
+        blocks.setdefault(series.section, []).append(Block(chart.title, chart, None, folded))
     for grid in result.grids:
-        prefix = grid.name.partition("/")[0]
-        place = PLACES.get(prefix.split(" ")[0], "detail")
-        drawn = None if prefix in undrawn else chart_of_grid(grid)
-        blocks.setdefault(place, []).append(Block(grid.title, drawn, grid))
+        blocks.setdefault(grid.section, []).append(Block(grid.title, chart_of_grid(grid), grid))
     return {section: tuple(members) for section, members in blocks.items()}
 
 
@@ -184,12 +167,8 @@ def _clearest_first(result: Result) -> list[Series]:
     order = [finding.name.partition("/")[0] for finding in result.findings]
 
     def place(series: Series) -> int:
-        attack = series.name.partition("/")[2].rpartition("/")[0]
+        attack = subject_of(series)
         return order.index(attack) if attack in order else len(order)
 
-    sorted_ones = iter(sorted(filter(_is_histogram, result.series), key=place))
-    return [next(sorted_ones) if _is_histogram(series) else series for series in result.series]
-
-
-def _is_histogram(series: Series) -> bool:
-    return series.name.startswith("histogram/")
+    histograms = iter(sorted((one for one in result.series if one.kind is SeriesKind.HISTOGRAM), key=place))
+    return [next(histograms) if one.kind is SeriesKind.HISTOGRAM else one for one in result.series]

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 from unmask.reports import words
-from unmask.reports.readable import readable
 from unmask.reports.record import criteria_of
-from unmask.reports.safety import for_sharing
 from unmask.results.policy import Severity
+from unmask.results.readable import readable
 from unmask.results.result import Result
+from unmask.results.sharing import for_sharing
 
 TOP = 5
 

@@ -7,10 +7,10 @@ from typing import Any
 from markupsafe import Markup
 
 from unmask.reports import words
-from unmask.reports.charts.fields import mark
 from unmask.reports.charts.svg import tag
-from unmask.reports.readable import readable
+from unmask.reports.charts.tradeoff import mark
 from unmask.results.grid import Cell, Grid
+from unmask.results.readable import readable
 
 LONG_WORD = 30  # characters: longer ones may be broken
 LONG_TEXT = 14  # characters: longer ones want a wider column

@@ -8,12 +8,12 @@ from rich.panel import Panel
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from unmask.reports.readable import readable
-from unmask.reports.safety import for_sharing
 from unmask.reports.words import LABELS, SHAPES, cell_text, exposed, in_words, measure, sentence, verdict
 from unmask.results.grid import Cell, Grid
 from unmask.results.policy import Severity
+from unmask.results.readable import readable
 from unmask.results.result import Finding, Records, Result
+from unmask.results.sharing import for_sharing
 
 COLOURS = {Severity.HIGH: "bold red", Severity.MEDIUM: "yellow", Severity.LOW: "cyan", Severity.NONE: "default"}
 TOP_RECORDS = 10

@@ -1,200 +1,32 @@
-"""The words of every report: the verdict, what it cannot show, criteria, severities and numbers.
-
-Terminal, HTML and Markdown say the same thing because they take it from here.
-"""
+"""The words of every report. Terminal, HTML and Markdown say the same thing because they take it from here."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
-from unmask.results.figures import Figure
+from unmask.results.figures import frequency, in_words, number, percent, short
 from unmask.results.grid import Cell
-from unmask.results.policy import Severity
-from unmask.results.result import Exposure, Finding, Result
-
-# Severity by word, shape and colour: no reader depends on one of them alone. "None" is never green: it is no promise.
-SHAPES = {Severity.HIGH: "▲", Severity.MEDIUM: "◆", Severity.LOW: "●", Severity.NONE: "○"}
-LABELS = {Severity.HIGH: "high", Severity.MEDIUM: "medium", Severity.LOW: "low", Severity.NONE: "none shown"}
-
-
-@dataclass(frozen=True)
-class Criterion:
-    """A question about privacy; the first three are those of the Article 29 Working Party (opinion 05/2014)."""
-
-    name: str
-    title: str
-    question: str
-    legal: bool = False
-    also: tuple[str, ...] = ()  # other names that audits give it
-    remedy: str = ""
-
-
-_AUDIT = "`unmask audit` tests it, given the real, the synthetic and a holdout table."
-CRITERIA = (
-    Criterion("singling out", "Singling out", "Can one person be picked out of the crowd?", True, (), _AUDIT),
-    Criterion(
-        "linking", "Linking", "Can two pieces about one person be put together?", True, ("linkability", "linkage"), _AUDIT
-    ),
-    Criterion(
-        "inferring", "Inferring", "Can a secret of a person be guessed?", True, ("inference", "attribute"),
-        "`unmask audit --secret` or `unmask attack --goal attribute` tests it.",
-    ),
-    Criterion(
-        "membership", "Membership", "Can it be told who was in the data?", False, (),
-        "`unmask audit` or `unmask attack` tests it.",
-    ),
-    Criterion("reconstruction", "Reconstruction", "Can records be rebuilt from what is published?"),
-    Criterion(
-        "dp claim", "Differential privacy claim", "Does the claimed epsilon hold?", False, ("claim", "epsilon"),
-        "`unmask epsilon` tests it.",
-    ),
+from unmask.results.result import Exposure
+from unmask.results.verdict import (
+    AUDITS,
+    CRITERIA,
+    LABELS,
+    SHAPES,
+    Question,
+    Verdict,
+    attack_rate,
+    kind,
+    measure,
+    plural,
+    sentence,
+    verdict,
+    worst_of,
 )  # fmt: skip
 
-AUDITS = {
-    "attack": "Attack on a generator",
-    "audit": "Audit of a synthetic table",
-    "compare": "Comparison of generators",
-    "demo": "Two releases of the bundled data",
-    "describe": "Description of a table",
-    "epsilon": "Test of a differential privacy claim",
-    "everyone": "Risk of everyone in a table",
-    "reconstruct": "Reconstruction of records",
-    "release": "Audit of a synthetic table",
-}
-
-_CANNOT = {
-    "attack": "It speaks of the releases that this generator makes of such people and of the targets that were tried, "
-    "not of one published file; other people may be at higher risk.",
-    "everyone": "It speaks of fits to half of these people, which gives more away than a fit to all of them, and of leaks that "
-    "its features can see; who is not on the list may still be at risk.",
-    "epsilon": "Runs can refute a claim of differential privacy; they can never confirm it.",
-    "release": "It speaks of this file and of attackers who know no more than those below. People unlike anybody in the "
-    "holdout may be at higher risk than the averages say.",
-}
-_CANNOT["demo"] = _CANNOT["release"]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The worst finding in one sentence, how sure it is, and what the audit cannot show."""
-
-    severity: Severity | None  # None: nothing was attacked
-    label: str
-    sentence: str
-    support: tuple[str, ...]
-    cannot: tuple[str, ...]
-
-
-def verdict(result: Result) -> Verdict:
-    """Privacy is a maximum: the worst finding decides, and its absence proves nothing."""
-    if not result.findings:
-        return Verdict(
-            None, "no verdict", "Nothing was attacked here, so this says nothing about what a release gives away.",
-            _failures(result), _cannot(result),
-        )  # fmt: skip
-    worst = worst_of(result.findings)
-    if worst.severity is not Severity.NONE:
-        support = (f"{measure(worst)}: {in_words(worst.estimate)}.", f"Attacker: {worst.threat}", worst.advice)
-        return Verdict(
-            worst.severity,
-            LABELS[worst.severity],
-            sentence(worst.title),
-            (*support, *_failures(result)),
-            _cannot(result),
-        )
-    many = plural(len(result.findings), "comparison")
-    sure = f"{percent(worst.estimate.confidence)} confidence"
-    extra: tuple[str, ...] = ()
-    if kind(worst) == "dp claim" and all(kind(finding) == "dp claim" for finding in result.findings):
-        text = f"The claim was not refuted ({sure})."
-        extra = (f"{measure(worst)}: {in_words(worst.estimate)}.",)
-    elif any(finding.control is not None for finding in result.findings):
-        text = f"No attack beat its control ({many}, {sure})."
-    else:
-        text = f"No leak was shown, but nothing here had a control to be compared with ({many})."
-    visible = result.facts.visible or ("How large a leak would have been seen was not measured.",)
-    return Verdict(Severity.NONE, LABELS[Severity.NONE], text, (*extra, *visible, *_failures(result)), _cannot(result))
-
-
-def _failures(result: Result) -> tuple[str, ...]:
-    count = result.failed_tasks
-    if not count:
-        return ()
-    return (
-        f"{plural(count, 'task')} failed and {'is' if count == 1 else 'are'} part of no number; the notes say why.",
-    )
-
-
-def _cannot(result: Result) -> tuple[str, ...]:
-    lines = []
-    if result.findings:
-        lines.append(
-            "It cannot show that a release is anonymous: a better attack, or an attacker who knows more, may find more."
-        )
-    if result.audit in _CANNOT:
-        lines.append(_CANNOT[result.audit])
-    if result.not_tested:
-        lines.append(f"{plural(len(result.not_tested), 'test')} could not be run; the list below says why.")
-    if any(item.schema.startswith("inferred") for item in result.inputs):
-        lines.append(
-            "The domains of the columns were inferred from the data; no differential privacy claim survives that."
-        )
-    return tuple(lines) or ("It describes tables and attacks nobody.",)
-
-
-def worst_of(findings: Sequence[Finding]) -> Finding:
-    """The finding of the highest severity; audits list the clearest first."""
-    return max(findings, key=lambda finding: finding.severity.rank)
-
-
-def kind(finding: Finding) -> str:
-    """The name of the criterion that a finding is about."""
-    for criterion in CRITERIA:
-        if finding.criterion == criterion.name or finding.criterion in criterion.also:
-            return criterion.name
-    return finding.criterion
-
-
-def measure(finding: Finding) -> str:
-    """What the estimate of a finding is."""
-    if kind(finding) == "dp claim":
-        return "Epsilon"
-    return "Success, with no control to compare it with" if finding.control is None else "Gain over the control"
-
-
-def attack_rate(finding: Finding) -> float | None:
-    """How often the attack succeeds: what it gains on top of its control; None where that is no share."""
-    if finding.control is None or kind(finding) == "dp claim":
-        return None
-    rate = finding.control.value + finding.estimate.value
-    return min(1.0, max(0.0, rate)) if -1e-6 <= rate <= 1 + 1e-6 else None
-
-
-def frequency(share: float) -> str:
-    """A share as people read it: `19 in 100`."""
-    if not math.isfinite(share):
-        return "unknown"
-    count = round(100 * share)
-    if count == 0 and share > 0:
-        return "under 1 in 100"
-    if count == 100 and share < 1:
-        return "over 99 in 100"
-    return f"{count} in 100"
-
-
-def in_words(figure: Figure) -> str:
-    """A number with its interval, confidence and size."""
-    low, high = number(figure.low), number(figure.high)
-    sure = f"{percent(figure.confidence)}, n = {figure.n:,}"
-    if math.isinf(figure.high):
-        return (
-            f"at least {low} ({sure})"
-            if figure.value == figure.low
-            else f"{number(figure.value)} (at least {low}, {sure})"
-        )
-    return f"{number(figure.value)} ({low} to {high}, {sure})"
+__all__ = [  # noqa: RUF022 - by subject
+    "Verdict", "verdict", "AUDITS", "CRITERIA", "Question", "kind", "SHAPES", "LABELS", "worst_of", "measure", "attack_rate",
+    "frequency", "in_words", "number", "percent", "short", "plural", "sentence", "exposed", "cell_text",
+]  # fmt: skip
 
 
 def exposed(found: Exposure) -> tuple[str, str]:
@@ -208,30 +40,6 @@ def exposed(found: Exposure) -> tuple[str, str]:
     return risk, many
 
 
-def percent(share: float) -> str:
-    """A confidence or a share as a percentage."""
-    return f"{100 * share:.4g} %"
-
-
-def number(value: float) -> str:
-    """Three digits, and words for what is no number."""
-    if math.isnan(value):
-        return "unknown"
-    if math.isinf(value):
-        return "unbounded" if value > 0 else "-unbounded"
-    if value and abs(value) < 0.0005:
-        return f"{value:.1e}"
-    if abs(value) >= 100 or value in (0.0, 1.0):
-        return f"{value:,.0f}"
-    return f"{value:.3f}" if abs(value) < 1 else f"{value:.2f}"
-
-
-def short(value: float) -> str:
-    """The same without zeros at its end: for ticks and thresholds."""
-    text = number(value)
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
-
-
 def cell_text(cell: Cell) -> str:
     """A cell of a table as text."""
     if cell is None:
@@ -243,14 +51,3 @@ def cell_text(cell: Cell) -> str:
     if isinstance(cell, float):
         return "" if math.isnan(cell) else "∞" if cell == math.inf else f"{cell:.4g}"
     return cell
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 comparison`, `24 comparisons`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def sentence(text: str) -> str:
-    """With a capital and a full stop."""
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "!", "?")) else f"{text}."

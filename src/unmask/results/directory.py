@@ -14,6 +14,7 @@ from typing import Any
 from unmask.errors import RunError
 from unmask.files import write_atomically
 from unmask.results.grid import Cell
+from unmask.results.plain import to_plain
 from unmask.results.result import Records, Result
 
 RESULT, RECORDS, RUN = "result.json", "records.csv", "run.json"
@@ -25,11 +26,12 @@ def write(
     *,
     run: Mapping[str, Any] | None = None,
     growing: tuple[str, ...] = (),
-    defaults: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Any] = {},
 ) -> Path:
     """Write a result into a directory; refuse to replace the result of another plan. Returns the directory.
 
-    `growing` names fields of the plan that may change between runs of one directory, such as the number of draws.
+    `growing` names fields of the plan that may change between runs of one directory, such as the number of draws;
+    `defaults` says what fields are that one of the two plans does not have, such as those of a later version.
     """
     directory = Path(directory)
     check_plan(directory, result, growing, defaults)
@@ -47,7 +49,7 @@ def check_directory(
     plan: Result | None = None,
     *,
     growing: tuple[str, ...] = (),
-    defaults: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Any] = {},
 ) -> None:
     """Whether results can be written here, and whether those of another plan are: asked before the work begins.
 
@@ -94,26 +96,29 @@ def load(directory: str | Path) -> Result:
 
 
 def check_plan(
-    directory: Path, result: Result, growing: tuple[str, ...] = (), defaults: Mapping[str, Any] | None = None
+    directory: Path, result: Result, growing: tuple[str, ...] = (), defaults: Mapping[str, Any] = {}
 ) -> None:
-    """A directory that holds the result of another plan is not overwritten: the error names what differs."""
+    """A directory that holds the result of another plan is not overwritten: the error names what differs.
+
+    A field that one of the two plans does not have takes the value of `defaults`: plans gain fields from version to version.
+    """
     if not (directory / RESULT).exists():
         return
-    old = load(directory)
-    mine = {"audit": result.audit, "seed": result.seed, **result.plan, "inputs": [i.digest for i in result.inputs]}
-    theirs = {
-        **(defaults or {}),
-        "audit": old.audit,
-        "seed": old.seed,
-        **old.plan,
-        "inputs": [i.digest for i in old.inputs],
-    }
-    for name in [*mine, *(name for name in old.plan if name not in mine)]:
-        if name not in growing and mine.get(name) != theirs.get(name):
+    theirs, mine = _plan(load(directory)), _plan(result)
+    usual = to_plain(defaults)
+    for name in {**mine, **theirs}:
+        old, new = (plan[name] if name in plan else usual.get(name) for plan in (theirs, mine))
+        if name not in growing and old != new:
             raise RunError(
-                f"{directory}: this directory holds another run: {name} was {theirs.get(name)!r}, now it is {mine.get(name)!r}.\n"
+                f"{directory}: this directory holds another run: {name} was {old!r}, now it is {new!r}.\n"
                 "Choose another --out, or remove the directory."
             )
+
+
+def _plan(result: Result) -> dict[str, Any]:
+    """Everything that makes a run this run and no other."""
+    inputs = [item.digest for item in result.inputs]
+    return {"audit": result.audit, "seed": result.seed, **to_plain(result.plan), "inputs": inputs}
 
 
 def _records_text(records: Records) -> str:

@@ -47,3 +47,52 @@ def listed_above(listed: int, of: int, rate: float) -> Figure:
     """
     right = math.floor((1 - rate) * listed + 1e-9)  # 0.7 x 90 is 63, whatever floats say
     return Figure(listed, right, listed, 1 - rate, f"expected, false discovery rate {rate:g}", of)
+
+
+def frequency(share: float) -> str:
+    """A share as people read it: `19 in 100`."""
+    if not math.isfinite(share):
+        return "unknown"
+    count = round(100 * share)
+    if count == 0 and share > 0:
+        return "under 1 in 100"
+    if count == 100 and share < 1:
+        return "over 99 in 100"
+    return f"{count} in 100"
+
+
+def in_words(figure: Figure) -> str:
+    """A number with its interval, confidence and size."""
+    low, high = number(figure.low), number(figure.high)
+    sure = f"{percent(figure.confidence)}, n = {figure.n:,}"
+    if math.isinf(figure.high):
+        return (
+            f"at least {low} ({sure})"
+            if figure.value == figure.low
+            else f"{number(figure.value)} (at least {low}, {sure})"
+        )
+    return f"{number(figure.value)} ({low} to {high}, {sure})"
+
+
+def percent(share: float) -> str:
+    """A confidence or a share as a percentage."""
+    return f"{100 * share:.4g} %"
+
+
+def number(value: float) -> str:
+    """Three digits, and words for what is no number."""
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "unbounded" if value > 0 else "-unbounded"
+    if value and abs(value) < 0.0005:
+        return f"{value:.1e}"
+    if abs(value) >= 100 or value in (0.0, 1.0):
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if abs(value) < 1 else f"{value:.2f}"
+
+
+def short(value: float) -> str:
+    """The same without zeros at its end: for ticks and thresholds."""
+    text = number(value)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text

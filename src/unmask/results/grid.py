@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from unmask.errors import ParameterError
+
 Cell = str | int | float | bool | None
 
 
@@ -57,6 +59,20 @@ class Grid:
     kind: GridKind = GridKind.TABLE
     roles: tuple[Role, ...] = ()
     detail: bool = False  # for the report only; the terminal leaves it out
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ParameterError(
+                f"the table '{self.name}' has a row that is not as long as its {len(self.columns)} columns."
+            )
+        if self.roles and len(self.roles) != len(self.columns):
+            raise ParameterError(
+                f"the table '{self.name}' has {len(self.columns)} columns and {len(self.roles)} roles; give one for each."
+            )
+
+    def places(self, role: Role) -> tuple[int, ...]:
+        """The columns that have a role, in their order."""
+        return tuple(place for place, each in enumerate(self.roles) if each is role)
 
 
 class SeriesKind(StrEnum):

@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from unmask.errors import RunError
+from unmask.errors import ParameterError, RunError
 
 # JSON has no word for these; a text keeps the file readable by every parser.
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -70,7 +70,11 @@ def _dataclass(kind: type, plain: Any, where: str) -> Any:
             raise RunError(f"{where}: the field '{name}' is missing.")
     if unknown := [name for name in plain if name not in known]:
         raise RunError(f"{where}: unknown field {', '.join(unknown)}.")
-    return kind(**{name: from_plain(hints[name], plain[name], f"{where}: {name}") for name in known})
+    values = {name: from_plain(hints[name], plain[name], f"{where}: {name}") for name in known}
+    try:
+        return kind(**values)
+    except ParameterError as problem:  # fields that fit one by one and not together
+        raise RunError(f"{where}: {problem}") from None
 
 
 def _tuple(kind: Any, plain: Any, where: str) -> tuple[Any, ...]:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from unmask.errors import InputError, ParameterError
 
 
 class Severity(StrEnum):
@@ -27,6 +33,30 @@ class Policy:
     medium: float = 0.03
     high_tpr: float = 0.10  # recognised at 1 false alarm in 100
 
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+                raise ParameterError(
+                    f"{field.name} is {value!r}; use a share above 0 and at most 1, such as {field.default}."
+                )
+        if self.medium > self.high:
+            raise ParameterError(f"medium is {self.medium:g} and high {self.high:g}; medium begins at or below high.")
+
+    @classmethod
+    def of(cls, value: Policy | Mapping[str, Any] | str | Path | None) -> Policy:
+        """The policy that was meant: none given is the usual one, a path is read, a mapping may name some thresholds."""
+        if value is None or isinstance(value, Policy):
+            return value or cls()
+        if isinstance(value, str | Path):
+            return read_policy(value)
+        if not isinstance(value, Mapping):
+            raise ParameterError(f"the policy is {value!r}; give a Policy, the path of a file, or thresholds by name.")
+        known = [field.name for field in fields(cls)]
+        if unknown := [str(name) for name in value if name not in known]:
+            raise ParameterError(f"unknown field {', '.join(unknown)}. Known: {', '.join(known)}.")
+        return cls(**value)
+
     def severity(self, excess: float, *, tpr_at_1_percent: float = 0.0) -> Severity:
         """Severity from lower bounds; both are 0 where nothing was shown."""
         if excess >= self.high or tpr_at_1_percent >= self.high_tpr:
@@ -35,7 +65,19 @@ class Policy:
             return Severity.MEDIUM
         return Severity.LOW if excess > 0 else Severity.NONE
 
-    @classmethod
-    def of(cls, given: Policy | None) -> Policy:
-        """A policy as callers give it."""
-        return cls() if given is None else given
+
+def read_policy(path: str | Path) -> Policy:
+    """A policy from a TOML file, which names the thresholds that differ from the usual ones."""
+    path = Path(path)
+    try:
+        plain = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file. A policy is a text such as: high = 0.1") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"{path}: cannot be read ({problem}).") from None
+    except tomllib.TOMLDecodeError as problem:
+        raise InputError(f"{path}: not valid TOML: {problem}.") from None
+    try:
+        return Policy.of(plain)
+    except ParameterError as problem:
+        raise InputError(f"{path}: {problem}") from None

@@ -17,6 +17,7 @@ import pandas as pd
 from unmask.errors import RunError
 from unmask.results.figures import Figure
 from unmask.results.grid import Cell, Grid, Series
+from unmask.results.migration import UPGRADED, upgraded
 from unmask.results.plain import from_plain, to_plain
 from unmask.results.policy import Policy, Severity
 from unmask.tables.table import Table
@@ -118,6 +119,17 @@ class Result:
         """The worst finding: privacy is a maximum, not a mean."""
         return max((finding.severity for finding in self.findings), key=lambda s: s.rank, default=Severity.NONE)
 
+    def __repr__(self) -> str:
+        told = self.severity if self.findings else "no findings"
+        many = f"{len(self.findings)} finding{'' if len(self.findings) == 1 else 's'}, " if self.findings else ""
+        return f"<Result of {self.audit!r}: {told}, {many}seed {self.seed}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdict, the findings and what to do."""
+        from unmask.results.notebook import notebook_html
+
+        return notebook_html(self)
+
     def to_frame(self) -> pd.DataFrame:
         """The findings as a table: one row each, worst first."""
         rows = [
@@ -138,12 +150,14 @@ class Result:
 
     @classmethod
     def from_plain(cls, plain: Any, where: str = "result.json") -> Result:
-        """Read a result back; an error names the field that is wrong."""
+        """Read a result back, also one of the format before; an error names the field that is wrong."""
         if not isinstance(plain, dict) or "format" not in plain:
             raise RunError(f"{where}: this is not a result of unmask.")
+        if plain["format"] == UPGRADED:
+            plain = upgraded(plain)
         if plain["format"] != FORMAT:
             raise RunError(
-                f"{where}: this result has format {plain['format']}, this version of unmask reads {FORMAT}.\n"
+                f"{where}: this result has format {plain['format']}, this version of unmask reads {UPGRADED} and {FORMAT}.\n"
                 "Read it with the version that wrote it (versions.unmask in the file), or run again with another --out."
             )
         result: Result = from_plain(cls, plain, where)

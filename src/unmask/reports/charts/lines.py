@@ -1,4 +1,4 @@
-"""Charts with lines: ROC on log axes, distributions, power, epsilon over runs, reconstruction, anything else."""
+"""Charts with lines: distributions, power, evidence against a claim, anything else."""
 
 from __future__ import annotations
 
@@ -10,28 +10,25 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from unmask.reports.charts.svg import LINES, Axis, Chart, Words, around, chart, frame, line, path, text
-from unmask.reports.words import number, plural, sentence, short
+from unmask.reports.words import number, plural, sentence
 from unmask.results.grid import Cell, Grid, Series
 
 POINTS = 160  # points of one line that can be told apart in print
 NUMBERS = 24  # lines of the table of numbers
-LOWEST = 1e-4  # of an ROC curve on log axes
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A horizontal line that means something: a claim, a goal."""
+    """A horizontal line that means something, such as a goal."""
 
     value: float
     label: str
 
 
-def line_chart(
-    name: str,
-    title: str,
+def lines(
+    words: Words,
     series: Sequence[Series],
     *,
-    description: str = "",
     steps: bool = False,
     share: tuple[bool, bool] = (False, False),
     y_range: tuple[float, float] | None = None,
@@ -53,13 +50,13 @@ def line_chart(
             ]
         for place, one in reversed(list(enumerate(series))):
             points = [(across(a), up(b)) for a, b in zip(*thinned(one), strict=True)]
-            parts += _line(stairs(points) if steps else points, place)
+            parts += line_of(stairs(points) if steps else points, place)
         return height, parts
 
-    return chart(Words(name, title, description or _describe(series)), draw, numbers_of(series), legend_of(series))
+    return chart(words, draw, numbers_of(series), legend_of(series))
 
 
-def _line(points: Sequence[tuple[float, float]], place: int) -> list[Markup]:
+def line_of(points: Sequence[tuple[float, float]], place: int) -> list[Markup]:
     """A line, or a dot where there is but one point."""
     if len(points) == 1:
         (x, y) = points[0]
@@ -67,74 +64,45 @@ def _line(points: Sequence[tuple[float, float]], place: int) -> list[Markup]:
     return [path(points, style(place))] if points else []
 
 
-def roc_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
-    """True against false positive rate, both on log axes: what matters is the corner of few false alarms."""
-    series = sorted((finite(one) for one in series), key=lambda one: -_recognised(one))
-    least = min((value for one in series for value in one.x if value > 0), default=LOWEST)
-    lowest = 10 ** math.floor(math.log10(max(least, LOWEST)) + 1e-9)
-    axis = Axis(lowest, 1.0, log=True)
-
-    def draw(width: int) -> tuple[int, list[Markup]]:
-        height = 380 if width > 400 else 330
-        x, y, parts = frame(
-            axis, axis, "false alarms (false positive rate)", "recognised (true positive rate)", width, height
-        )
-        parts.append(path([(x(lowest), y(lowest)), (x(1), y(1))], "mark"))
-        parts.append(text(x(lowest * 40), y(lowest * 12), "guessing", class_="tick"))
-        for place, one in reversed(list(enumerate(series))):
-            points = _apart([(x(a), y(b)) for a, b in zip(one.x, one.y, strict=True) if a >= lowest])
-            parts += _line(points, place)
-        return height, parts
-
-    best = series[0]
-    description = (
-        f"Both axes are logarithmic. At 1 false alarm in 100, {label(best)} recognises most: "
-        f"{short(round(100 * _recognised(best), 1))} in 100. A line on the diagonal does no better than guessing."
-    )
-    return chart(Words(name, title, description), draw, numbers_of(series), legend_of(series))
+def line_chart(name: str, about: str, series: Sequence[Series]) -> Chart:
+    """Whatever has no chart of its own."""
+    series = [finite(one) for one in series]
+    return lines(Words(name, title_of(series, about or series[0].y_label), _describe(series)), series)
 
 
-def _apart(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Points that can be told apart on paper: on log axes most of a long curve lies in one corner."""
-    kept = points[:1]
-    for point in points[1:-1]:
-        if abs(point[0] - kept[-1][0]) + abs(point[1] - kept[-1][1]) >= 2:
-            kept.append(point)
-    return [*kept, points[-1]] if len(points) > 1 else kept
-
-
-def _recognised(series: Series) -> float:
-    """The true positive rate at 1 false alarm in 100."""
-    return max((b for a, b in zip(series.x, series.y, strict=True) if a <= 0.01 + 1e-12), default=0.0)
-
-
-def ecdf_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
+def ecdf_chart(name: str, _about: str, series: Sequence[Series]) -> Chart:
     """Shares of people up to a value, as steps."""
-    return line_chart(
-        name, title, series, steps=True, share=(False, True), y_range=(0.0, 1.0),
-        description="Each line rises to the share of rows whose value is at most that on the axis. "
-        "A line further left has smaller values.",
-    )  # fmt: skip
+    told = (
+        "Each line rises to the share of rows whose value is at most that on the axis. "
+        "A line further left has smaller values."
+    )
+    words = Words(name, title_of(series, f"Distribution of {series[0].x_label}"), told)
+    return lines(words, series, steps=True, share=(False, True), y_range=(0.0, 1.0))
 
 
-def power_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
+def power_chart(name: str, about: str, series: Sequence[Series]) -> Chart:
     """How often a planted leak is seen, by its size."""
-    return line_chart(
-        name, title, series, share=(True, True), y_range=(0.0, 1.0), mark=Mark(0.8, "seen in 8 of 10 runs"),
-        description="How often this audit sees a leak that was planted, by the size of the leak.",
-    )  # fmt: skip
+    told = "How often this audit sees a leak that was planted, by the size of the leak."
+    words = Words(name, subject("How large a leak this audit sees", about), told)
+    return lines(words, series, share=(True, True), y_range=(0.0, 1.0), mark=Mark(0.8, "seen in 8 of 10 runs"))
 
 
-def claim_chart(name: str, title: str, series: Sequence[Series]) -> Chart:
-    """What is known about epsilon as runs come in, against the claim or a limit (the series whose name ends so)."""
-    claims = [one for one in series if one.name.endswith(("/claim", "/limit"))]
-    bounds = [one for one in series if one not in claims] or list(claims)
-    mark = Mark(claims[0].y[-1], f"{label(claims[0])}: {short(claims[0].y[-1])}") if claims and claims[0].y else None
-    last = ", ".join(f"{label(one)} ends at {number(one.y[-1])}" for one in bounds[:LINES] if one.y)
-    return line_chart(
-        name, title, bounds, mark=mark,
-        description=f"{sentence(bounds[0].title)} Above the dashed line, if there is one, the claim is refuted. {sentence(last)}",
-    )  # fmt: skip
+def wealth_chart(name: str, about: str, series: Sequence[Series]) -> Chart:
+    """Evidence against a claim as runs come in; its title says where the claim is refuted."""
+    series = [finite(one) for one in series]
+    last = ", ".join(f"{label(one)} ends at {number(one.y[-1])}" for one in series[:LINES])
+    told = f"{sentence(series[0].title)} {sentence(last)}"
+    return lines(Words(name, title_of(series, about or series[0].y_label), told), series)
+
+
+def title_of(series: Sequence[Series], several: str) -> str:
+    """The title of one series, or what several are about."""
+    return series[0].title if len(series) == 1 else several
+
+
+def subject(title: str, about: str) -> str:
+    """A title of its own, with what the chart is about where that is known."""
+    return f"{title}: {about}" if about else title
 
 
 def stairs(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

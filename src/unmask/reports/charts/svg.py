@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from unmask.reports.readable import readable
 from unmask.reports.words import short
 from unmask.results.grid import Grid
+from unmask.results.readable import readable
 
 WIDE, NARROW = 680, 340
 LINES = 6  # line styles in the stylesheet; what comes after is grey

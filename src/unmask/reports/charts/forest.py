@@ -1,4 +1,4 @@
-"""Charts of estimates: the bar of a card, and forest plots of everything with an interval."""
+"""Forest plots of everything with an interval."""
 
 from __future__ import annotations
 
@@ -8,22 +8,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unmask.reports.charts.svg import (
-    NARROW,
-    Axis,
-    Chart,
-    Words,
-    around,
-    chart,
-    line,
-    path,
-    shortened,
-    tag,
-    text,
-    tick,
-)
-from unmask.reports.words import SHAPES, attack_rate, kind, number, short
-from unmask.results.grid import Cell, Grid
+from unmask.reports.charts.svg import NARROW, Axis, Chart, Words, around, chart, line, path, shortened, tag, text, tick
+from unmask.reports.words import SHAPES, attack_rate, kind, number
+from unmask.results.grid import Cell, Grid, Role
 from unmask.results.policy import Policy
 from unmask.results.result import Finding
 
@@ -68,21 +55,25 @@ def rows_of(findings: Sequence[Finding]) -> list[Row]:
     return sorted(rows, key=lambda row: -row.value)
 
 
-def rows_of_grid(grid: Grid) -> list[Row]:
-    """Lines of a table that has a number, `low` and `high` side by side; `claim` becomes a mark."""
-    heads = [head.lower() for head in grid.columns]
-    if "low" not in heads or "high" not in heads or heads.index("low") < 1 or not grid.rows:
-        return []
-    low, high = heads.index("low"), heads.index("high")
-    other = heads.index("claim") if "claim" in heads else None
-    texts = [place for place in range(low - 1) if all(_number(row[place]) is None for row in grid.rows)]
+def grid_chart(name: str, grid: Grid) -> Chart | None:
+    """A table that says which column is an estimate and which hold its interval; None for others and for a single line."""
+    found = [place for role in (Role.ESTIMATE, Role.AUC) for place in grid.places(role)]
+    lows, highs, claims = (grid.places(role) for role in (Role.LOW, Role.HIGH, Role.CLAIM))
+    if not (found and lows and highs):
+        return None
+    estimate, low, high = found[0], lows[0], highs[0]
+    names = [place for place in range(estimate) if all(_number(row[place]) is None for row in grid.rows)]
     rows = []
     for cells in grid.rows:
-        value, bottom, top = (_number(cells[place]) for place in (low - 1, low, high))
+        value, bottom, top = (_number(cells[place]) for place in (estimate, low, high))
         if value is not None and bottom is not None and top is not None:
-            label = " · ".join(str(cells[place]) for place in texts if cells[place] is not None) or str(cells[0])
-            rows.append(Row(label, value, bottom, top, None if other is None else _number(cells[other])))
-    return rows
+            label = " · ".join(str(cells[place]) for place in names if cells[place] is not None) or str(cells[0])
+            rows.append(Row(label, value, bottom, top, _number(cells[claims[0]]) if claims else None))
+    if len(rows) < 2:
+        return None
+    base = 0.5 if grid.roles[estimate] is Role.AUC else 0.0
+    other = "claim" if any(row.other is not None for row in rows) else ""
+    return forest_chart(name, grid.title, rows, x_label=grid.columns[estimate], other=other, base=base)
 
 
 def _number(cell: Cell) -> float | None:
@@ -97,17 +88,17 @@ def forest_chart(
     rows: Sequence[Row],
     *,
     x_label: str,
-    thresholds: bool = False,
+    policy: Policy | None = None,
     other: str = "",
     base: float = 0.0,
 ) -> Chart:
-    """Estimates with intervals under one another. `thresholds` draws where severity begins, `base` is where nothing is."""
+    """Estimates with intervals under one another. With a policy it is drawn where severity begins; `base` is where nothing is."""
     rows, every = list(rows)[:MOST], len(rows)
     places = [value for row in rows for value in (row.value, row.low, row.high, row.other) if value is not None]
-    axis = around([*places, base, *((Policy().high,) if thresholds else ())], zero=base == 0)
+    axis = around([*places, base, *((policy.high,) if policy else ())], zero=base == 0)
 
     def draw(width: int) -> tuple[int, list[Markup]]:
-        return _forest(width, rows, axis, x_label, thresholds, base)
+        return _forest(width, rows, axis, x_label, policy, base)
 
     best, many = rows[0], f"The first {MOST} of {every}" if every > MOST else str(every)
     words = Words(
@@ -124,11 +115,11 @@ def forest_chart(
 
 
 def _forest(
-    width: int, rows: Sequence[Row], axis: Axis, x_label: str, thresholds: bool, base: float
+    width: int, rows: Sequence[Row], axis: Axis, x_label: str, policy: Policy | None, base: float
 ) -> tuple[int, list[Markup]]:
     narrow = width <= NARROW
     labels = 0.0 if narrow else min(260.0, max(110.0, 12 + 7.4 * max(len(row.label) for row in rows)))
-    step, top = (42.0, 40.0 if thresholds else 18.0) if narrow else (26.0, 30.0 if thresholds else 12.0)
+    step, top = (42.0, 40.0 if policy else 18.0) if narrow else (26.0, 30.0 if policy else 12.0)
     height = int(top + step * len(rows) + 46)
     bottom = height - 46.0
     x = axis.between(labels + 14, width - (14.0 if narrow else 176.0))
@@ -139,8 +130,8 @@ def _forest(
             text(x(value), bottom + 17, tick(value, x, False), class_="tick middle"),
         ]
     parts.append(line(x(base), top, x(base), bottom, "axis"))
-    if thresholds:
-        for value, word in ((Policy().medium, "medium"), (Policy().high, "high")):
+    if policy:
+        for value, word in ((policy.medium, "medium"), (policy.high, "high")):
             parts.append(line(x(value), top - 6, x(value), bottom, "mark"))
             # On a phone there is no room to the left, so that one word stands above the other.
             left = word == "medium" and not narrow
@@ -172,53 +163,3 @@ def _interval(x: Axis, y: float, row: Row) -> list[Markup]:
         place = x(row.other)
         parts.append(path([(place, y - 6), (place + 5, y), (place, y + 6), (place - 5, y)], "other", closed=True))
     return parts
-
-
-CARD, BAR = 260, 46
-
-
-def card_chart(name: str, finding: Finding, title: str) -> Markup:
-    """The bar of a card: from the control to the attack, with the interval and a mark for guessing. Labels stand beside it."""
-    estimate, rate = finding.estimate, attack_rate(finding)
-    if rate is not None and finding.control is not None:
-        control = finding.control.value
-        x = Axis(0.0, 1.0, 6.0, CARD - 6.0)
-        low, high, value = control + estimate.low, control + estimate.high, rate
-        guess = finding.baseline.value if finding.baseline else None
-        described = f"On a scale from 0 to 100 in 100: control {short(100 * control)}, attack {short(100 * rate)}."
-    else:
-        control, low, high, value = 0.0, estimate.low, estimate.high, estimate.value
-        guess = finding.baseline.value if finding.baseline else None
-        finite = [one for one in (low, high, value, guess) if one is not None and math.isfinite(one)]
-        top = 1.0 if kind(finding) != "dp claim" and max(finite, default=1.0) <= 1 else 1.15 * max(finite, default=1.0)
-        x = Axis(0.0, top or 1.0, 6.0, CARD - 6.0)
-        described = f"{number(value)}, from {number(low)} to {number(high)}."
-    y = 17.0
-    parts = [line(x.start, y, x.end, y, "track")]
-    if finding.control is not None:
-        parts.append(line(x(control), y, x(value), y, f"gain {finding.severity}"))
-        parts.append(line(x(control), y - 10, x(control), y + 10, "control"))
-    parts.append(line(x(low), y, x(high), y, f"interval {finding.severity}"))
-    parts += [
-        line(x(end), y - 5, x(end), y + 5, f"interval {finding.severity}") for end in (low, high) if math.isfinite(end)
-    ]
-    parts.append(tag("rect", x=x(value) - 5, y=y - 5, width=10, height=10, class_=f"square {finding.severity}"))
-    if guess is not None:
-        place = x(guess)
-        parts.append(path([(place, y - 7), (place + 5, y), (place, y + 7), (place - 5, y)], "other", closed=True))
-    scale = ("0", "50", "100 in 100") if x.high == 1 and kind(finding) != "dp claim" else ("0", "", short(x.high))
-    for value_, word, side in ((0.0, scale[0], ""), (x.high / 2, scale[1], "middle"), (x.high, scale[2], "end")):
-        parts.append(text(x(value_), BAR - 4, word, class_=f"tick {side}"))
-    inside = [
-        tag("title", f"{SHAPES[finding.severity]} {title}", id=f"{name}-title"),
-        tag("desc", described, id=f"{name}-desc"),
-        *parts,
-    ]
-    return tag(
-        "svg",
-        *inside,
-        viewBox=f"0 0 {CARD} {BAR}",
-        role="img",
-        aria_labelledby=f"{name}-title {name}-desc",
-        class_="card-bar",
-    )

@@ -1,12 +1,16 @@
 from dataclasses import replace
 
+import pytest
+
 from tests.reports import examples
-from unmask.reports.safety import for_sharing, without_small_groups
-from unmask.results.grid import Grid
+from unmask.results.grid import Grid, GridKind, Role
+from unmask.results.sharing import for_sharing, without_small_groups
+
+ROLES = (Role.GROUP, Role.PEOPLE, Role.TEXT)
 
 
-def grid(*rows, columns=("group", "people", "risk")):
-    return Grid("groups", "Groups", columns, rows)
+def grid(*rows, roles=ROLES):
+    return Grid("g", "Groups", tuple("abcdefgh"[: len(roles)]), rows, kind=GridKind.GROUPS, roles=roles)
 
 
 def names(made):
@@ -30,22 +34,34 @@ def test_ten_is_enough():
 
 
 def test_each_column_is_hidden_for_itself():
-    columns = ("column", "value", "people", "risk")
     made = without_small_groups(
         grid(
             ("sex", "f", 50, 0.1),
             ("sex", "m", 50, 0.2),
             ("place", "x", 95, 0.1),
             ("place", "y", 5, 0.9),
-            columns=columns,
+            roles=(Role.BY, Role.GROUP, Role.PEOPLE, Role.TEXT),
         )
     )
     assert [row[:2] for row in made.rows] == [("sex", "f"), ("sex", "m"), ("place", "2 small groups, not shown")]
 
 
-def test_groups_of_unknown_size_are_not_shown():
-    made = without_small_groups(grid(("a", 0.5), columns=("group", "risk")))
-    assert "a" not in names(made)
+@pytest.mark.parametrize(
+    "roles", [(Role.GROUP, Role.TEXT), (Role.TEXT, Role.PEOPLE), (Role.BY, Role.PEOPLE), (Role.TEXT,) * 2]
+)
+def test_groups_of_unknown_size_or_name_are_not_shown(roles):
+    made = without_small_groups(grid(("secret", 500), roles=roles))
+    (line,) = made.rows
+    assert line[0].startswith("not shown: the table does not say")
+    assert "secret" not in str(made)
+
+
+def test_no_name_decides_what_may_be_shared():
+    """A table of records is one by its kind, whatever it is called, and a word in its head makes no table one."""
+    base = examples.release()
+    kept = Grid("scores", "T", ("row", "group", "people"), ((1, "a", 3),))
+    hidden = Grid("t", "T", ("what", "much"), (("p-secret", 0.5),), kind=GridKind.RECORDS)
+    assert for_sharing(replace(base, grids=(kept, hidden))).grids == (kept,)
 
 
 def test_names_that_are_not_public_become_numbers():
