@@ -5,7 +5,7 @@ import pytest
 
 from unmask.audits.release.audit import audit
 from unmask.datasets import planted
-from unmask.results.score_histogram import joined, round_edges, score_histograms
+from unmask.results.score_charts import joined, round_edges, score_histograms
 
 
 @pytest.mark.parametrize("seed", range(20))

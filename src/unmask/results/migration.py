@@ -51,11 +51,19 @@ def upgraded(plain: Mapping[str, Any]) -> dict[str, Any]:
     """A result of format 2 in format 3. What does not fit format 2 is left alone: reading the result names it."""
     return {
         **plain,
+        "plan": _plan(plain.get("plan"), plain.get("audit")),
         "grids": _each(plain.get("grids"), _grid),
         "series": _each(plain.get("series"), _series),
         "policy": _POLICY,
         "format": UPGRADED + 1,
     }
+
+
+def _plan(plan: Any, audit: Any) -> Any:
+    """The attempts per legal criterion were called attacks."""
+    if not isinstance(plan, dict) or audit not in ("release", "demo"):
+        return plan
+    return {"attempts" if name == "attacks" else name: value for name, value in plan.items()}
 
 
 def _each(items: Any, upgrade: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:

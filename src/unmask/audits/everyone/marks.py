@@ -85,7 +85,7 @@ def marks_grid(marks: Marks, people: People) -> Grid | None:
     clearest_first = tuple(cells for _, cells in sorted(rows, key=lambda row: -row[0]))
     return Grid(
         "people/marks", "What marks the people on the list", heads, clearest_first, Section.RISK,
-        roles=(Role.BY, Role.TEXT, Role.TEXT, Role.AUC, Role.LOW, Role.HIGH),
+        roles=(Role.TEXT, Role.TEXT, Role.TEXT, Role.AUC, Role.LOW, Role.HIGH),
     )  # fmt: skip
 
 

@@ -94,9 +94,7 @@ def _by_group(release: Release, plan: ReleasePlan, found: list[tuple[str, str, C
         title = f"{title}: the first {MOST_GROUPS} of {len(rows):,}"
     if not rows:
         return ()
-    roles = (
-        Role.BY, Role.BY, Role.GROUP, Role.PEOPLE, Role.TEXT, Role.TEXT, Role.TEXT, Role.ESTIMATE, Role.LOW, Role.HIGH,
-    )  # fmt: skip
+    roles = (Role.BY, Role.BY, Role.GROUP, Role.PEOPLE, *[Role.TEXT] * 6)
     shown = tuple(rows[:MOST_GROUPS])
     return (Grid("groups/criteria", title, heads, shown, Section.RISK, GridKind.GROUPS, roles, detail=True),)
 

@@ -15,7 +15,7 @@ from unmask.tables.matching import By
 MOST_ROWS = 20_000  # searches of everybody against everybody stop being quick beyond
 
 CAP_HEADS = ("secret", "measure", "real people", "on real data", "holdout", "always the mode", "gain", "low", "high")
-CAP_ROLES = (Role.BY, Role.BY, *[Role.TEXT] * 4, Role.ESTIMATE, Role.LOW, Role.HIGH)
+CAP_ROLES = (*[Role.TEXT] * 6, Role.ESTIMATE, Role.LOW, Role.HIGH)
 KNOWN_HEADS = ("secret", "sets", "range holds the truth", "share of the ranks in the range", "gain over the holdout")
 NUMBER_HEADS = ("secret", "attack on", "MAE", "MAPE", "R2", "closer than holdout")
 

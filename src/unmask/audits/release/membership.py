@@ -76,7 +76,7 @@ def membership_part(case: Case) -> Part:
         exposure = of_names(listing, plan.people_rate)
         findings = [replace(one, exposure=exposure) if one.name == LEADING else one for one in findings]
     title = "Membership: real people against people whom the generator never saw"
-    roles = (Role.BY, Role.AUC, Role.LOW, Role.HIGH, *[Role.TEXT] * (len(heads) - 4))
+    roles = (Role.TEXT, Role.AUC, Role.LOW, Role.HIGH, *[Role.TEXT] * (len(heads) - 4))
     grid = Grid("membership", title, heads, tuple(rows), Section.ATTACKS, roles=roles)
     judged = len(sides.members) // 2, len(sides.controls) // 2  # the other halves set the thresholds
     visible = smallest_visible_leak(*judged, confidence=case.strict) if min(judged) > 0 else np.inf

@@ -87,7 +87,7 @@ def _grid(outcomes: list[Outcome]) -> Grid:
             outcome.guesses.name, *(round(float(value), 4) for value in found), int(outcome.people.listed.sum()),
             int(outcome.control.listed.sum()), round(_same_guess(outcome.guesses), 4),
         ))  # fmt: skip
-    roles = (Role.BY, *[Role.TEXT] * 2, Role.ESTIMATE, Role.LOW, Role.HIGH, *[Role.TEXT] * 3)
+    roles = (*[Role.TEXT] * 3, Role.ESTIMATE, Role.LOW, Role.HIGH, *[Role.TEXT] * 3)
     title = "Secrets guessed with the person in the data, and without"
     return Grid("attributes", title, HEADS, tuple(rows), Section.ATTACKS, roles=roles)
 
