@@ -1,6 +1,10 @@
 """What tests share: random streams, small tables, and where the larger data sets are."""
 
 import os
+
+# Tests run side by side: one process each, unless a test asks for more. Before unmask is imported.
+os.environ.setdefault("UNMASK_WORKERS", "1")
+
 from pathlib import Path
 
 import numpy as np

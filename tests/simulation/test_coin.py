@@ -12,10 +12,11 @@ from unmask.errors import GeneratorError
 from unmask.generators.copycat import Copycat
 from unmask.generators.independent import Independent
 from unmask.generators.oblivious import Oblivious
-from unmask.simulation.coin import CoinSetting, coin_tasks, draw_coins, members_of
+from unmask.simulation.coin import CoinSetting, coin_tasks, members_of
 from unmask.simulation.coin_pool import CoinPool
-from unmask.simulation.executors.local import run_tasks
-from unmask.simulation.store import Failed, FileStore, MemoryStore
+from unmask.simulation.executors.local import Local
+from unmask.simulation.store import FileStore, MemoryStore
+from unmask.simulation.task import Failed
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.units import units
 from unmask.threats.coins import CoinGame
@@ -71,17 +72,17 @@ def same(one, other, tasks):
 
 def test_one_worker_or_two_in_memory_or_in_files_give_the_same(people, tmp_path):
     tasks, memory, files = coin_tasks(6), MemoryStore(), FileStore(tmp_path)
-    run_tasks(setting(people), tasks, memory, work=draw_coins)
-    run_tasks(setting(people), tasks, files, work=draw_coins, workers=2)
+    Local(1).run(setting(people), tasks, memory)
+    Local(2).run(setting(people), tasks, files)
     same(memory, files, tasks)
 
 
 def test_more_runs_keep_the_old_draws_byte_by_byte(people, tmp_path):
     """16, then 24: the first 16 files are not touched, and all are those of 24 at once."""
-    run_tasks(setting(people), coin_tasks(16), FileStore(tmp_path / "grown"), work=draw_coins)
+    Local(1).run(setting(people), coin_tasks(16), FileStore(tmp_path / "grown"))
     before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in (tmp_path / "grown").iterdir()}
-    run_tasks(setting(people), coin_tasks(24), FileStore(tmp_path / "grown"), work=draw_coins)
-    run_tasks(setting(people), coin_tasks(24), FileStore(tmp_path / "at once"), work=draw_coins)
+    Local(1).run(setting(people), coin_tasks(24), FileStore(tmp_path / "grown"))
+    Local(1).run(setting(people), coin_tasks(24), FileStore(tmp_path / "at once"))
     assert len(before) == 16
     for name, kept in before.items():
         path = tmp_path / "grown" / name
@@ -97,19 +98,19 @@ def test_a_run_that_was_interrupted_continues_and_damaged_draws_are_drawn_again(
 
     tasks, files, whole = coin_tasks(10), FileStore(tmp_path), MemoryStore()
     with pytest.raises(KeyboardInterrupt):
-        run_tasks(setting(people), tasks, files, work=draw_coins, progress=stop)
+        Local(1).run(setting(people), tasks, files, progress=stop)
     assert len(list(tmp_path.iterdir())) == 5
     damaged = tmp_path / f"{tasks[2].id}.npz"
     damaged.write_bytes(damaged.read_bytes()[:100])
-    run_tasks(setting(people), tasks, files, work=draw_coins)
-    run_tasks(setting(people), tasks, whole, work=draw_coins)
+    Local(1).run(setting(people), tasks, files)
+    Local(1).run(setting(people), tasks, whole)
     same(files, whole, tasks)
 
 
 def test_failed_runs_are_kept_with_their_reason_and_counted(people):
     tasks, store = coin_tasks(40), MemoryStore()
     chosen = setting(people, FailsForSome())
-    run_tasks(chosen, tasks, store, work=draw_coins)
+    Local(1).run(chosen, tasks, store)
     pool = CoinPool.gather(chosen, tasks, store)
     even = [int(members_of(SEED, chosen.game, task).sum()) % 2 == 0 for task in tasks]
     assert len(pool.failures) == sum(even)
@@ -123,7 +124,7 @@ def test_failed_runs_are_kept_with_their_reason_and_counted(people):
 
 def test_too_few_runs_that_worked_are_an_error_with_the_reason(people):
     tasks, store = coin_tasks(FEWEST_RUNS), MemoryStore()
-    run_tasks(setting(people, FailsForSome()), tasks, store, work=draw_coins)
+    Local(1).run(setting(people, FailsForSome()), tasks, store)
     with pytest.raises(GeneratorError, match="an even number"):
         CoinPool.gather(setting(people), tasks, store)
 
@@ -134,7 +135,7 @@ def test_coins_hang_on_the_seed_and_the_run_alone(people):
     for generator, rows in ((Independent(), 30), (Copycat(0.5), 7), (Oblivious(), 50)):
         for task in tasks:
             chosen = setting(people, generator, rows=rows)
-            assert np.array_equal(draw_coins(chosen, task)["members"], members_of(SEED, chosen.game, task))
+            assert np.array_equal(chosen.play(task)["members"], members_of(SEED, chosen.game, task))
     game = setting(people).game
     dealt = [members_of(SEED, game, task).tobytes() for task in coin_tasks(50)]
     assert len(set(dealt)) == 50
@@ -145,7 +146,7 @@ def test_coins_hang_on_the_seed_and_the_run_alone(people):
 def test_the_generator_gets_exactly_the_members(people, coins):
     for task in coin_tasks(4):
         chosen = setting(people, Remembers(), coins)
-        arrays = draw_coins(chosen, task)
+        arrays = chosen.play(task)
         given = sorted(map(bytes, np.ascontiguousarray(arrays["synthetic/codes"])))
         rows = chosen.features.units.rows(arrays["members"])
         assert given == sorted(map(bytes, np.ascontiguousarray(people.codes[rows])))
@@ -157,7 +158,7 @@ def test_the_order_of_the_training_rows_tells_nothing():
     generator = Remembers()
     chosen, seen = setting(numbered, generator), np.zeros(40)
     for task in coin_tasks(2000):
-        draw_coins(chosen, task)
+        chosen.play(task)
         seen[generator.given.codes[0, 0]] += 1
     assert ((seen - 50) ** 2 / 50).sum() < chi2.ppf(0.9999, 39)
 
@@ -165,12 +166,12 @@ def test_the_order_of_the_training_rows_tells_nothing():
 def test_every_release_has_the_rows_that_were_asked_for(people):
     """The number of synthetic rows is a constant, so that it cannot give away how many were in."""
     for task in coin_tasks(8):
-        assert len(draw_coins(setting(people), task)["synthetic/codes"]) == 30
+        assert len(setting(people).play(task)["synthetic/codes"]) == 30
 
 
 def test_the_release_comes_back_from_the_pool(people):
     tasks, store, chosen = coin_tasks(8), MemoryStore(), setting(people, Copycat(1.0), rows=150)
-    run_tasks(chosen, tasks, store, work=draw_coins)
+    Local(1).run(chosen, tasks, store)
     pool = CoinPool.gather(chosen, tasks, store)
     counts, _ = chosen.features.compute(pool.synthetic(3))
     assert np.array_equal(counts, pool.load(3)[0])

@@ -15,11 +15,12 @@ import pytest
 from unmask.errors import GeneratorError
 from unmask.generators.independent import Independent
 from unmask.generators.raw import Raw
-from unmask.simulation.executors.local import run_tasks
-from unmask.simulation.store import Failed, FileStore, MemoryStore
-from unmask.simulation.target import Setting, check_release, draw, masked_targets
-from unmask.simulation.target_pool import gather, pool_of
-from unmask.simulation.task import Task, Whose, tasks_for
+from unmask.simulation.executors.local import Local
+from unmask.simulation.release import check_release
+from unmask.simulation.store import FileStore, MemoryStore
+from unmask.simulation.target import TargetSetting, masked_targets
+from unmask.simulation.target_pool import draws_of, pool_of
+from unmask.simulation.task import Failed, Task, Whose, tasks_for
 from unmask.stream import stream
 from unmask.threats.game import Game, lay_ground
 from unmask.threats.knowledge import Access, Goal
@@ -88,7 +89,7 @@ class KillsItsWorker:
 def setting(people, generator=None, **fields):
     game = Game(rows=40, synthetic_rows=30)
     ground = lay_ground(people, TARGETS, game, np.random.default_rng(0))
-    return Setting(5, game, ground, generator or Independent(), features=(Share(),), **fields)
+    return TargetSetting(5, game, ground, generator or Independent(), features=(Share(),), **fields)
 
 
 def same(one, other, tasks):
@@ -101,17 +102,17 @@ def same(one, other, tasks):
 def test_one_worker_or_two_in_memory_or_in_files_give_the_same(people, tmp_path):
     tasks = tasks_for(6, 5, 2, isolate=False)
     memory, files = MemoryStore(), FileStore(tmp_path)
-    run_tasks(setting(people), tasks, memory)
-    run_tasks(setting(people), tasks, files, workers=2)
+    Local(1).run(setting(people), tasks, memory)
+    Local(2).run(setting(people), tasks, files)
     same(memory, files, tasks)
 
 
 def test_more_draws_extend_a_run_unchanged_and_finished_ones_are_not_repeated(people, tmp_path):
     files, seen = FileStore(tmp_path), []
-    run_tasks(setting(people), tasks_for(3, 2, 2, isolate=False), files)
+    Local(1).run(setting(people), tasks_for(3, 2, 2, isolate=False), files)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     more = tasks_for(5, 4, 2, isolate=False)
-    run_tasks(setting(people), more, files, progress=lambda done, total: seen.append((done, total)))
+    Local(1).run(setting(people), more, files, progress=lambda done, total: seen.append((done, total)))
     assert seen[0] == (5, 9)
     assert seen[-1] == (9, 9)
     assert all(path.stat().st_mtime_ns == then for path, then in before.items())
@@ -119,19 +120,19 @@ def test_more_draws_extend_a_run_unchanged_and_finished_ones_are_not_repeated(pe
 
 def test_a_damaged_file_is_drawn_again(people, tmp_path):
     files, tasks = FileStore(tmp_path), tasks_for(2, 2, 2, isolate=False)
-    run_tasks(setting(people), tasks, files)
+    Local(1).run(setting(people), tasks, files)
     whole = {task: files.get(task) for task in tasks}
     path = tmp_path / f"{tasks[0].id}.npz"
     path.write_bytes(path.read_bytes()[:40])
-    run_tasks(setting(people), tasks, files)
+    Local(1).run(setting(people), tasks, files)
     assert np.array_equal(files.get(tasks[0])["feature/share"], whole[tasks[0]]["feature/share"])
 
 
 def test_a_killed_worker_costs_its_task_not_the_run(people, tmp_path):
     tasks = tasks_for(6, 6, 2, isolate=False)
     store, clean = MemoryStore(), MemoryStore()
-    run_tasks(setting(people, KillsItsWorker(str(tmp_path / "flag"))), tasks, store, workers=2)
-    run_tasks(setting(people), tasks, clean)
+    Local(2).run(setting(people, KillsItsWorker(str(tmp_path / "flag"))), tasks, store)
+    Local(1).run(setting(people), tasks, clean)
     assert (tmp_path / "flag").exists()
     same(store, clean, tasks)
 
@@ -140,24 +141,24 @@ def test_a_killed_worker_costs_its_task_not_the_run(people, tmp_path):
 def test_failed_draws_are_kept_with_their_reason(people, workers):
     tasks = tasks_for(10, 10, 2, isolate=False)
     store = MemoryStore()
-    run_tasks(setting(people, Fails()), tasks, store, workers=workers)
+    Local(workers).run(setting(people, Fails()), tasks, store)
     failed = [task for task in tasks if isinstance(store.get(task), Failed)]
     assert 2 <= len(failed) <= 18
     assert store.get(failed[0]).message == "RuntimeError: no luck"
-    test = gather(setting(people), tasks, store, Whose.TEST)
-    shadow = gather(setting(people), tasks, store, Whose.SHADOW)
+    test = draws_of(setting(people), tasks, store, Whose.TEST)
+    shadow = draws_of(setting(people), tasks, store, Whose.SHADOW)
     assert len(test) + len(shadow) + len(failed) == 20
     assert len(test.failures) + len(shadow.failures) == len(failed)
 
 
 def test_failures_survive_in_files(people, tmp_path):
     task = Task(Whose.TEST, 0)
-    run_tasks(setting(people, Fails(always=True)), [task], FileStore(tmp_path))
+    Local(1).run(setting(people, Fails(always=True)), [task], FileStore(tmp_path))
     assert FileStore(tmp_path).get(task) == Failed("RuntimeError: no luck")
 
 
 def test_an_attack_that_reaches_for_more_gets_an_error_and_costs_only_itself(people):
-    arrays = draw(setting(people, attacks={"reaches": Reaches()}), Task(Whose.TEST, 0))
+    arrays = setting(people, attacks={"reaches": Reaches()}).play(Task(Whose.TEST, 0))
     assert "does not give the attacker the fitted model" in str(arrays["problem/reaches"])
     assert "score/reaches" not in arrays
     assert "feature/share" in arrays
@@ -168,8 +169,8 @@ def test_pools_hold_what_was_drawn(people):
     assert len(tasks) == 14
     store = MemoryStore()
     alone = replace(setting(people), game=Game(rows=40, synthetic_rows=30, isolate_targets=True))
-    run_tasks(alone, tasks, store)
-    draws = gather(alone, tasks, store, Whose.SHADOW)
+    Local(1).run(alone, tasks, store)
+    draws = draws_of(alone, tasks, store, Whose.SHADOW)
     assert draws.members.shape == (8, 2)
     pool = pool_of(alone, draws)
     assert pool.about(1).sum() == 4
@@ -211,7 +212,7 @@ def test_secrets_are_masked_for_attacks(people):
 
 
 def test_raw_draws_publish_the_dealt_table(people):
-    arrays = draw(replace(setting(people, Raw()), keep_synthetic=True), Task(Whose.RAW, 3))
+    arrays = replace(setting(people, Raw()), keep_synthetic=True).play(Task(Whose.RAW, 3))
     assert arrays["synthetic/codes"].shape == (40, 6)
 
 
@@ -219,7 +220,7 @@ RUN = """
     import sys, pathlib, numpy as np
     sys.path.insert(0, {root!r})
     from tests.simulation.test_simulation import setting
-    from unmask.simulation.executors.local import run_tasks
+    from unmask.simulation.executors.local import Local
     from unmask.simulation.store import FileStore
     from unmask.simulation.task import tasks_for
     from unmask.tables.read import read_table
@@ -231,7 +232,7 @@ RUN = """
             time.sleep(0.02)
 
     people = read_table({csv!r}, {schema!r})
-    run_tasks(setting(people), tasks_for(60, 60, 2, isolate=False), Slow(pathlib.Path({out!r})))
+    Local(1).run(setting(people), tasks_for(60, 60, 2, isolate=False), Slow(pathlib.Path({out!r})))
 """
 
 
@@ -259,24 +260,25 @@ def test_a_run_killed_half_way_continues_to_the_same_draws(people, tmp_path):
     assert 20 <= finished < 120
     table = read_table(tmp_path / "people.csv", tmp_path / "schema.json")
     tasks = tasks_for(60, 60, 2, isolate=False)
-    run_tasks(setting(table), tasks, FileStore(out), workers=2)
+    Local(2).run(setting(table), tasks, FileStore(out))
     whole = MemoryStore()
-    run_tasks(setting(table), tasks, whole)
+    Local(1).run(setting(table), tasks, whole)
     same(FileStore(out), whole, tasks)
 
 
 WORKERS = """
     import os, sys, time
-    from unmask.simulation.executors.local import run_tasks
+    from unmask.simulation.executors.local import Local
     from unmask.simulation.store import MemoryStore
     from unmask.simulation.task import tasks_for
 
-    def work(setting, task):
-        print(os.getpid(), flush=True)
-        time.sleep(60)
+    class Work:
+        def play(self, task):
+            print(os.getpid(), flush=True)
+            time.sleep(60)
 
     if __name__ == "__main__":
-        run_tasks(None, tasks_for(8, 0, 1, isolate=False), MemoryStore(), work=work, workers=2)
+        Local(2).run(Work(), tasks_for(8, 0, 1, isolate=False), MemoryStore())
 """
 
 
