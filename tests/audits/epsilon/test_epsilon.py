@@ -1,229 +1,34 @@
+"""The audit of a claim: broken generators fall, good ones stand, and an audit is repeated, resumed and carried on."""
+
 import json
 import math
 import time
 
 import numpy as np
 import pytest
-from unmask.attacks.claim.attacks import ABSTAIN, IN, OUT, Fingerprint, Static
+from click.testing import CliRunner
 
 from tests import epsilon_catalogue as catalogue
-from unmask.attacks.claim.likelihood import Likelihood
-from unmask.attacks.claim.wager import Game
-from unmask.audits import epsilon_outputs as outputs
-from unmask.audits.epsilon.audit import EpsilonPlan, audit_epsilon, parse_claim
+from unmask.attacks.claim._attack import History
+from unmask.audits.epsilon.audit import audit_epsilon
+from unmask.audits.epsilon.fixed import fixed_bounds
+from unmask.audits.epsilon.plan import EpsilonPlan, parse_claim
+from unmask.cli.main import app
 from unmask.errors import GeneratorError, ParameterError, RunError
-from unmask.generators import get, parse
 from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.histogram import Histogram
-from unmask.generators.privbayes import PrivBayes
 from unmask.reports.junit import junit_xml
 from unmask.results.directory import load, write
 from unmask.results.policy import Severity
-from unmask.simulation.store import Failed
-from unmask.stats import epsilon_clopper_pearson
+from unmask.stats import Given, epsilon_clopper_pearson
 from unmask.testing.epsilon import ClaimRefutedError, assert_not_refuted
-from unmask.threats.pairs import Canary, OwnPair, RandomPair, WorstCase, parse_pair, table_of
 
-BOTH = list(Neighbours)
 PAIR = "worst-case:columns=2,rows=60"
 QUICK = {"controls": False, "synthetic_rows": 300, "pairs": PAIR}
 
 
-def rows_of(table):
-    return sorted(map(tuple, table.codes.tolist()))
-
-
 def grid(result, name):
     return next(grid for grid in result.grids if grid.name == name)
-
-
-# Pairs ------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("neighbours", BOTH)
-@pytest.mark.parametrize("text", ["worst-case", "repeat", "narrow", "tiny", "mixed", "canary", "random"])
-def test_the_two_tables_of_a_pair_are_neighbours(text, neighbours, people):
-    pair = parse_pair(text).build(neighbours, people, seed=3)
-    more, fewer = rows_of(pair.inside), rows_of(pair.outside)
-    for row in rows_of(pair.target):
-        more.remove(row)
-    if pair.other is not None:
-        for row in rows_of(pair.other):
-            fewer.remove(row)
-    assert more == fewer
-    assert (pair.other is None) == (neighbours is Neighbours.ADD_REMOVE)
-    assert len(pair.inside) - len(pair.outside) == (1 if neighbours is Neighbours.ADD_REMOVE else 0)
-
-
-def test_the_worst_case_attains_the_sensitivity_of_privbayes():
-    """The target's own two values raise the mutual information by exactly S: no pair of this size leaks more by structure."""
-    from unmask.generators._counts import mutual_information
-    from unmask.generators.privbayes import sensitivity
-
-    pair = WorstCase(columns=3, rows=100).build(Neighbours.REPLACE, None, 0)
-    sizes = pair.inside.schema.sizes
-    gain = mutual_information(pair.inside.codes, sizes)[0, 1] - mutual_information(pair.outside.codes, sizes)[0, 1]
-    assert gain == pytest.approx(sensitivity(100, binary=True), rel=1e-9)
-
-
-def test_the_mixed_target_has_no_value_of_its_own():
-    pair = parse_pair("mixed").build(Neighbours.ADD_REMOVE, None, 0)
-    assert tuple(pair.target.codes[0].tolist()) not in rows_of(pair.outside)
-    for j, code in enumerate(pair.target.codes[0]):
-        assert (pair.outside.codes[:, j] == code).sum() > 100
-
-
-def test_a_canary_takes_values_that_nobody_has_where_the_domain_allows(people):
-    pair = Canary().build(Neighbours.ADD_REMOVE, people, 0)
-    for i, j in enumerate(people.schema.numeric):
-        number, column = pair.target.numbers[0, i], people.schema.columns[j]
-        assert number in (column.lower, column.upper)
-        assert pair.target.codes[0, j] == column.bin_of(np.array([number]))[0]
-
-
-def test_pairs_that_make_no_sense_are_refused(people):
-    with pytest.raises(ParameterError, match="needs a real table"):
-        Canary().build(Neighbours.REPLACE, None, 0)
-    with pytest.raises(ParameterError, match="no pair 'weird'"):
-        parse_pair("weird")
-    with pytest.raises(ParameterError, match="at least 3"):
-        RandomPair().build(Neighbours.REPLACE, people.take([0, 1]), 0)
-    with pytest.raises(ParameterError, match="no replace neighbours"):
-        OwnPair(people, people.take(np.arange(199))).build(Neighbours.REPLACE, None, 0)
-
-
-# The likelihood ratio ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [("histogram", "narrow"), ("privbayes", "worst-case"), ("independent:epsilon=2", "tiny")]
-)
-def test_the_ratio_equals_the_ratio_of_all_cells(name, text):
-    """Only changed cells matter: the naive sum over every cell of every measurement gives the same."""
-    from unmask.generators._counts import joint
-
-    generator = parse(name)
-    pair = parse_pair(text).build(generator.claim.neighbours, None, 0)
-    likelihood = Likelihood(pair)
-    for seed in range(5):
-        model = generator.fit(pair.inside, np.random.default_rng(seed))
-        naive = 0.0
-        for m in model.measurements:
-            inside, outside = (joint(t.codes, m.columns, t.schema.sizes) for t in (pair.inside, pair.outside))
-            naive += float((np.abs(m.counts - outside) - np.abs(m.counts - inside)).sum() / m.scale)
-        assert likelihood.ratio(model.measurements) == pytest.approx(naive, abs=2e-6)
-
-
-def test_the_ratio_of_mst_follows_merged_cells():
-    from unmask.generators._counts import joint
-
-    generator = get("mst", epsilon=4.0)
-    pair = parse_pair("worst-case:columns=3,rows=300,repeat=40").build(Neighbours.ADD_REMOVE, None, 0)
-    for seed in range(5):
-        model = generator.fit(pair.outside, np.random.default_rng(seed))
-        naive = 0.0
-        for m in model.measurements:
-            tables = []
-            for t in (pair.inside, pair.outside):
-                cells = [m.cells[a][t.codes[:, c]] if m.cells else t.codes[:, c] for a, c in enumerate(m.columns)]
-                shape = np.array(m.counts.shape)
-                tables.append(joint(np.stack(cells, axis=1).astype(np.uint8), tuple(range(len(shape))), shape))
-            naive += float(((m.counts - tables[1]) ** 2 - (m.counts - tables[0]) ** 2).sum() / (2 * m.scale**2))
-        assert Likelihood(pair).ratio(model.measurements) == pytest.approx(naive, abs=2e-6)
-
-
-def test_the_ceiling_is_what_the_noise_spends():
-    """The histogram spends all of epsilon, PrivBayes half of it on its tables, MST less than all after conversion."""
-    for generator, low, high in ((Histogram(1.0), 1.0, 1.0), (PrivBayes(1.0), 0.5, 0.5), (get("mst"), 0.68, 0.78)):
-        pair = WorstCase().build(generator.claim.neighbours, None, 0)
-        model = generator.fit(pair.outside, np.random.default_rng(0))
-        ceiling = Likelihood(pair).ceiling(model.measurements, generator.claim.delta)
-        assert low - 1e-9 <= ceiling <= high + 1e-9
-
-
-def test_granularity_tells_a_sum_from_small_noise():
-    assert outputs.granularity(3.0) == outputs.WHOLE
-    assert outputs.granularity(0.75) == -2
-    assert outputs.granularity(1 + 2.0**-52) == -52
-    noise = np.random.default_rng(0).laplace(0, 1, 500)
-    small = noise[np.abs(noise) < 0.2]
-    assert np.mean([outputs.granularity(x) < -53 for x in small]) > 0.8
-    assert all(outputs.granularity(1 + x) >= -53 for x in small)
-
-
-# The game ---------------------------------------------------------------------------------------------------------------
-
-
-def outcome(**values):
-    return {
-        "names": np.array(list(values)), "values": np.array(list(values.values()), dtype=float),
-        "prints": np.array(["a", "b"]),
-    }  # fmt: skip
-
-
-def test_guesses_are_made_before_the_coin_is_known():
-    """An attack that reads the coin out of its own history sees only earlier coins: its guess is predictable."""
-    heard = []
-
-    class Spy(Fingerprint):
-        def guess(self, seen, prints):
-            heard.append(len(self.times))
-            return ABSTAIN
-
-        def watch(self, prints, coin):
-            self.times[str(len(self.times))] = [int(coin), 0]
-
-    game = Game.start(Claim(1.0), [[Spy("spy", "", 0)]], confidence=0.95)
-    for index in range(5):
-        game.observe(0, bool(index % 2), outcome(x=index))
-    assert heard == [0, 1, 2, 3, 4]
-
-
-def test_shuffled_coins_earn_nothing(rng):
-    """Regions learnt from the past and judged on independent coins: the wealth is a supermartingale (mean at most 1)."""
-    from unmask.attacks.claim.wager import BestStatistic, Ridge
-
-    final = []
-    for _ in range(60):
-        attacks = [BestStatistic("best", "", 0.0, lambda name: True), Ridge("all", "", 0.0, lambda name: True)]
-        game = Game.start(Claim(0.0), [attacks], confidence=0.95)
-        for _ in range(100):
-            game.observe(0, bool(rng.random() < 0.5), outcome(a=rng.normal(), b=rng.normal(), c=rng.normal()))
-        final.append(math.exp(game.trail[-1]))
-    assert np.mean(final) < 1.5
-    assert sum(wealth >= 20 for wealth in final) <= 8  # 99.9 % limit of 5 % in 60
-
-
-def test_failed_runs_abstain_and_are_counted():
-    game = Game.start(Claim(1.0), [[Static("sure", "", lambda seen: IN)]], confidence=0.95)
-    game.observe(0, True, Failed("no memory"))
-    assert game.runs == 1
-    assert game.failed == [(True, "no memory")]
-    assert game.trail[-1] == 0.0
-
-
-def test_a_perfect_attack_refutes_and_names_the_leak():
-    attacks = [
-        Static("dull", "nothing", lambda seen: ABSTAIN),
-        Static("sharp", "all", lambda seen: IN if seen["x"] else OUT),
-    ]
-    game = Game.start(Claim(1.0), [attacks], confidence=0.95)
-    for index in range(40):
-        game.observe(0, index % 2 == 0, outcome(x=float(index % 2 == 0)))
-    assert game.refuted
-    assert game.leader().name == "sharp"
-    assert game.bound().value >= 1.0
-
-
-def test_wealth_is_shared_by_weight_and_starts_at_one():
-    attacks = [Static("a", "", lambda seen: ABSTAIN, weight=3.0), Static("b", "", lambda seen: ABSTAIN)]
-    game = Game.start(Claim(1.0), [attacks], confidence=0.95)
-    assert np.exp(game.betting.log_wealth[:, 0]) == pytest.approx([1.5, 0.5])
-    game.observe(0, True, outcome(x=0))
-    assert game.trail[0] == pytest.approx(0.0)
-
-
-# The audit --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("defect", [c for c, most in catalogue.AT_MOST.items() if most <= 40], ids=lambda c: c.__name__)
@@ -344,16 +149,12 @@ def test_what_cannot_be_audited_is_refused():
     with pytest.raises(ParameterError, match="nothing to refute"):
         audit_epsilon("cart", claim=Claim(math.inf), runs=5)
     with pytest.raises(ParameterError, match="--runs"):
-        EpsilonPlan("histogram", Claim(1.0), runs=0)
+        EpsilonPlan(generator="histogram", claim=Claim(1.0), runs=0)
     with pytest.raises(GeneratorError, match="Every run failed"):
         audit_epsilon(lambda table, rng: 1 / 0, claim=Claim(1.0), runs=5)
 
 
 def test_the_command_line_sets_exit_codes_and_writes_junit(tmp_path):
-    from typer.testing import CliRunner
-
-    from unmask.cli.main import app
-
     words = [
         "epsilon",
         "--pairs",
@@ -385,11 +186,6 @@ def test_the_pytest_helper_fails_with_the_reason():
 
 def test_white_box_clopper_pearson_is_what_its_counts_say():
     """The bound at the planned number of runs equals a plain computation on the judged runs."""
-    from unmask.attacks.claim.attacks import History
-
-    from unmask.audits.epsilon.fixed import fixed_bounds
-    from unmask.stats import Given
-
     rng = np.random.default_rng(1)
     coins = rng.random(1000) < 0.5
     ratio = np.where(rng.random(1000) < 1 / (1 + math.exp(-1)), 1.0, -1.0) * np.where(coins, 1, -1)
@@ -406,9 +202,3 @@ def test_a_hundred_runs_of_the_audit_take_little_time():
     assert (
         time.process_time() - start < 5
     )  # the bar is .4 s on a quiet machine (benchmarks/epsilon.py); compiling counts here
-
-
-def test_tables_of_the_worst_case_are_public():
-    pair = WorstCase(columns=1, rows=3).build(Neighbours.ADD_REMOVE, None, 0)
-    assert pair.inside.codes.ravel().tolist() == [0, 0, 0, 1]
-    assert table_of(pair.inside.schema, np.zeros((2, 1), dtype=int)).schema.origin == "public"
