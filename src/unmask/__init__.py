@@ -69,19 +69,11 @@ def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return importlib.import_module(f"unmask.{name}")
     if name == "__version__":
-        return _version()
+        from unmask.versions import version_of
+
+        return version_of("unmask")
     raise AttributeError(f"module 'unmask' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-def _version() -> str:
-    """The installed version; "unknown" where the source is used without being installed."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("unmask")
-    except PackageNotFoundError:
-        return "unknown"

@@ -1,4 +1,4 @@
-"""Attacks: one file each, found by name."""
+"""Attacks: one file each, found by name; those that begin with an underscore are for what several share."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Densities:
             return Kernel.fitted_to(table, self.bandwidth, self.spread)
         if self.kind == "bayesnet":
             return Network.fitted_to(table, rng)
-        return Mixture.fitted_to(table, self.components, rng)
+        return MixtureShape.fitted_to(table, self.components, rng)
 
 
 def check_kernel(bandwidth: float | None, spread: float) -> None:
@@ -309,7 +309,7 @@ def _agreeing(columns, points, flat, ends):
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class MixtureShape:
     """Gaussians with diagonal covariance on numbers in 0..1 and one-hot categories, from a given start.
 
     Categories of more than 50 values enter by their code, missing numbers as the middle of the range with a flag.
@@ -320,7 +320,7 @@ class Mixture:
     variances: np.ndarray
 
     @classmethod
-    def fitted_to(cls, table: Table, components: int, rng: np.random.Generator) -> Mixture:
+    def fitted_to(cls, table: Table, components: int, rng: np.random.Generator) -> MixtureShape:
         features = _features(table)
         if not len(features):
             return cls(np.ones(1), np.full((1, features.shape[1]), 0.5), np.ones((1, features.shape[1])))

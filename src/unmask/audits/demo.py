@@ -65,7 +65,8 @@ class Demonstration:
             findings=tuple(replace(finding, title=f"{LEAKY}: {finding.title}") for finding in leaky.findings),
             grids=(_side_by_side(leaky, careful), *leaky.grids),
             notes=(
-                f"The tables and findings below are about the release made by {LEAKY}; the first table shows {CAREFUL} beside it.",
+                f"The tables and findings below are about the release made by {LEAKY}; "
+                f"the first table shows {CAREFUL} beside it.",
                 f"The worst finding about {CAREFUL}: {careful.severity}.",
                 *leaky.notes,
             ),

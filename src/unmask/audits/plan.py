@@ -14,7 +14,6 @@ import tomllib
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -163,7 +162,6 @@ class Plan:
 AnyPlan = TypeVar("AnyPlan", bound=Plan)
 
 
-@cache
 def choices_of(plan: type[Plan]) -> tuple[Choice, ...]:
     """The fields of a kind of plan, its own before those that all plans have."""
     hints = get_type_hints(plan)

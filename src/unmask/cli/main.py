@@ -51,9 +51,9 @@ class Verbs(click.Group):
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        import unmask
+        from unmask.versions import version_of
 
-        click.echo(f"unmask {unmask.__version__}")
+        click.echo(f"unmask {version_of('unmask')}")
         ctx.exit()
 
 

@@ -50,7 +50,7 @@ def _one(directory: Path, result: Result, out: Path | None) -> Path:
 
     place = directory if directory.is_dir() else directory.parent
     if out is None:
-        page = html.write(result, place)
+        page = html.write_report(result, place)
     else:
         write_atomically(out, html.render(result, html.read_run(place)))
         page = out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +80,7 @@ class AuditVerb:
         check_out(out)
         audit: Any = load_class(self.audit)
         ready = audit.of(plan, **given)
-        keep = {"growing": (*plan.growing(), *self.growing), "defaults": plan.defaults()}
+        keep: dict[str, Any] = {"growing": (*plan.growing(), *self.growing), "defaults": plan.defaults()}
         check_out(out, ready.expected(), **keep)
         hush = quiet or as_json
         with watch(self.doing, quiet=hush) as progress:
@@ -107,7 +107,7 @@ def deliver(
     quiet: bool,
     workers: int,
     growing: tuple[str, ...] = (),
-    defaults: dict[str, Any] | None = None,
+    defaults: Mapping[str, Any] = {},
 ) -> None:
     """Write a result to its directory and show it, as the options say."""
     from unmask.results.directory import write

@@ -1,4 +1,7 @@
-"""Generators of synthetic tables: built-in ones by name, others by `module:Class` or by command."""
+"""Generators of synthetic tables: built-in ones by name, others by `module:Class` or by command.
+
+One file per generator, and those that begin with an underscore for what several share.
+"""
 
 from __future__ import annotations
 

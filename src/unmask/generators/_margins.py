@@ -62,7 +62,7 @@ class Observed:
         return self.codes[places], self.numbers[places]
 
 
-class Family(Protocol):
+class MarginFamily(Protocol):
     """A distribution on the column's public range."""
 
     def cdf(self, numbers: np.ndarray) -> np.ndarray:
@@ -75,7 +75,7 @@ class Family(Protocol):
 
 
 @dataclass(frozen=True)
-class Uniform:
+class UniformMargin:
     """Flat over the range."""
 
     lower: float
@@ -159,7 +159,7 @@ class Fitted:
     """Numbers from a family of distributions, missing after them."""
 
     column: Column
-    family: Family
+    family: MarginFamily
     present: float  # the share of rows that have a number
 
     @property
@@ -196,7 +196,7 @@ def fitted(column: Column, numbers: np.ndarray) -> Fitted:
     known = numbers[~np.isnan(numbers)]
     present = len(known) / len(numbers)
     lower, upper = float(column.edges[0]), float(column.edges[-1])
-    families: list[Family] = [Uniform(lower, upper)]
+    families: list[MarginFamily] = [UniformMargin(lower, upper)]
     if len(known):
         mean, variance = known.mean(), known.var()
         if column.is_integral:
@@ -209,7 +209,7 @@ def fitted(column: Column, numbers: np.ndarray) -> Fitted:
     return Fitted(column, max(families, key=lambda family: _merit(family, grid.edges, held)), present)
 
 
-def _merit(family: Family, edges: np.ndarray, held: np.ndarray) -> float:
+def _merit(family: MarginFamily, edges: np.ndarray, held: np.ndarray) -> float:
     shares = np.diff(family.cdf(edges))
-    price = 0.0 if isinstance(family, Uniform) else np.log(held.sum())
+    price = 0.0 if isinstance(family, UniformMargin) else np.log(held.sum())
     return float(held @ np.log(np.maximum(shares, 1e-300)) - price)

@@ -1,5 +1,7 @@
 """Measures of a release that need no generator: similarity, matching, linkage, the three legal criteria.
 
+One file per measure, and those that begin with an underscore for what several share.
+
 copies                               real records that stand verbatim in the release
 Similarity, minimal_distance         IMS, DCR and NNDR against a holdout; `mostlyai_qa` and `sdmetrics_...` as others define them
 filters                              the customary filters, and why they do not help
@@ -41,9 +43,9 @@ if TYPE_CHECKING:
         Quantile,
         Reference,
         Similarity,
+        SimilarityVerdict,
         Statistic,
         Uniform,
-        Verdict,
         minimal_distance,
         mostlyai_qa,
         sdmetrics_baseline,
@@ -64,7 +66,7 @@ _FILES: dict[str, tuple[str, ...]] = {
     "reverse_mapping": ("ReverseMapping", "reverse_mapping"),
     "similarity": (
         "Baseline", "Comparison", "Distance", "MinimalDistance", "MostlyQa", "Overfitting", "Quantile", "Reference",
-        "Similarity", "Statistic", "Uniform", "Verdict", "minimal_distance", "mostlyai_qa", "sdmetrics_baseline",
+        "Similarity", "Statistic", "Uniform", "SimilarityVerdict", "minimal_distance", "mostlyai_qa", "sdmetrics_baseline",
         "sdmetrics_overfitting",
     ),
     "singling_out": ("Mode", "SinglingOut", "singling_out"),
@@ -73,7 +75,7 @@ _PLACES = {name: f"unmask.metrics.{file}" for file, names in _FILES.items() for 
 
 __all__ = [  # noqa: RUF022 - by subject
     "Copies", "copies",
-    "Similarity", "Distance", "Statistic", "Uniform", "Quantile", "Comparison", "Reference", "Verdict",
+    "Similarity", "Distance", "Statistic", "Uniform", "Quantile", "Comparison", "Reference", "SimilarityVerdict",
     "MinimalDistance", "minimal_distance", "MostlyQa", "mostlyai_qa",
     "Baseline", "sdmetrics_baseline", "Overfitting", "sdmetrics_overfitting",
     "filters", "SimilarityFilter", "OutlierFilter", "Cleaned",

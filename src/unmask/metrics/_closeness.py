@@ -29,7 +29,7 @@ class Closeness:
 
 
 @dataclass(frozen=True)
-class Scores:
+class ClosenessScores:
     """IMS, and DCR and NNDR summarised in both ways of the literature."""
 
     ims: float  # share of rows identical to a real row: higher = closer
@@ -58,10 +58,10 @@ def ratios(distances: np.ndarray) -> np.ndarray:
     return np.divide(first, second, out=np.ones(len(first)), where=second > 0)
 
 
-def scores(found: Closeness, percentile: float) -> Scores:
+def scores(found: Closeness, percentile: float) -> ClosenessScores:
     """The five numbers; sums run over sorted values, so that the order of the rows does not matter."""
     distance, ratio = np.sort(found.distance), np.sort(found.ratio)
-    return Scores(
+    return ClosenessScores(
         float(found.identical.mean()),
         float(np.percentile(distance, percentile)),
         float(np.percentile(ratio, percentile)),

@@ -9,8 +9,8 @@ import numpy as np
 
 from unmask.metrics._closeness import (
     Closeness,
+    ClosenessScores,
     Curves,
-    Scores,
     mean_estimate,
     percentile_estimate,
     scores,
@@ -43,11 +43,11 @@ class Statistic(StrEnum):
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Scores of one synthetic table beside those of the holdout, and which tests pass."""
+class SimilarityVerdict:
+    """ClosenessScores of one synthetic table beside those of the holdout, and which tests pass."""
 
-    synthetic: Scores
-    holdout: Scores
+    synthetic: ClosenessScores
+    holdout: ClosenessScores
     statistic: Statistic = Statistic.PERCENTILE
 
     @property

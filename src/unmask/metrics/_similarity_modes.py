@@ -29,7 +29,7 @@ import numpy as np
 
 from unmask.errors import InputError
 from unmask.metrics._rebinning import with_numeric_columns
-from unmask.tables.distance import Criterion, Gower, Ranks, nearest
+from unmask.tables.distance import Gower, RankCriterion, Ranks, nearest
 from unmask.tables.schema import Column
 from unmask.tables.table import Table
 
@@ -191,7 +191,7 @@ def _tenth_ratio(distances: np.ndarray) -> float:
 def _distances(blocks: list[list[np.ndarray]], columns: list[int], workers: int) -> tuple[np.ndarray, ...]:
     """Synthetic to real, synthetic to holdout, holdout to real: Euclid on rows of length 1, two nearest."""
     synthetic, real, holdout = (_unit_rows(np.hstack([block[column] for column in columns])) for block in blocks)
-    k, metric = min(2, len(real)), Ranks(Criterion.EUCLID)
+    k, metric = min(2, len(real)), Ranks(RankCriterion.EUCLID)
     pairs = ((synthetic, real), (synthetic, holdout), (holdout, real))
     return tuple(nearest(a, b, k=k, metric=metric, workers=workers).distances for a, b in pairs)
 

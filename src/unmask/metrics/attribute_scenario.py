@@ -22,7 +22,7 @@ from unmask.errors import ParameterError
 from unmask.metrics._shares import difference_of_shares, mean_of_shares
 from unmask.metrics.rank_linkage import links
 from unmask.stats.results import Assumption, Estimate
-from unmask.tables.distance import Criterion
+from unmask.tables.distance import RankCriterion
 from unmask.tables.matching import group_ids
 from unmask.tables.ranks import Ties, ranks
 from unmask.tables.table import Table
@@ -85,7 +85,7 @@ class AttributeScenario:
     """One attribute under attack."""
 
     attribute: str
-    criterion: Criterion
+    criterion: RankCriterion
     found: Found  # per real record
     risks: tuple[Risk, ...]  # after 1, 2, ... M sets, in the order in which they were given
     notes: tuple[str, ...]
@@ -97,7 +97,7 @@ def attribute_scenario(
     *,
     attribute: str,
     known: Sequence[str] | None = None,
-    criterion: Criterion = Criterion.SUM,
+    criterion: RankCriterion = RankCriterion.SUM,
     holdout: Table | None = None,
     confidence: float = 0.95,
     workers: int = 1,
@@ -123,7 +123,7 @@ def _search(
     releases: Sequence[Table],
     attribute: str,
     known: list[str],
-    criterion: Criterion,
+    criterion: RankCriterion,
     workers: int,
     rng: np.random.Generator,
 ) -> Found:

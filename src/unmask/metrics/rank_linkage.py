@@ -25,7 +25,7 @@ import numpy as np
 from unmask.errors import InputError, ParameterError
 from unmask.metrics._shares import mean_of_shares
 from unmask.stats.results import Estimate
-from unmask.tables.distance import Criterion, Ranks, Tied, all_nearest
+from unmask.tables.distance import RankCriterion, Ranks, Tied, all_nearest
 from unmask.tables.matching import shared_columns
 from unmask.tables.ranks import ranks
 from unmask.tables.table import Table
@@ -49,7 +49,7 @@ class Links:
 class RankLinkage:
     """Correct links into M row-aligned releases, and how they grow with the number of releases."""
 
-    criterion: Criterion
+    criterion: RankCriterion
     releases: tuple[Links, ...]
     at_least_once: tuple[
         Estimate, ...
@@ -62,7 +62,7 @@ def rank_linkage(
     releases: Sequence[Table],
     *,
     origins: Sequence[np.ndarray] | None = None,
-    criterion: Criterion = Criterion.SUM,
+    criterion: RankCriterion = RankCriterion.SUM,
     columns: Sequence[str] | None = None,
     permutations: int = 999,
     confidence: float = 0.95,
@@ -95,7 +95,7 @@ def links(
     records: Table,
     release: Table,
     *,
-    criterion: Criterion = Criterion.SUM,
+    criterion: RankCriterion = RankCriterion.SUM,
     columns: Sequence[str] | None = None,
     only: np.ndarray | None = None,
     workers: int = 1,
@@ -124,7 +124,7 @@ def _links(
     real: Table,
     release: Table,
     origin: np.ndarray,
-    criterion: Criterion,
+    criterion: RankCriterion,
     columns: Sequence[str] | None,
     permutations: int,
     confidence: float,
@@ -155,17 +155,17 @@ def _links(
     )
 
 
-def difference(a: np.ndarray, b: np.ndarray, criterion: Criterion) -> np.ndarray:
+def difference(a: np.ndarray, b: np.ndarray, criterion: RankCriterion) -> np.ndarray:
     """The rank difference of row i of a and row i of b, for every i, summed column by column as the search does it."""
     gaps = np.abs(b - a)
-    if criterion is Criterion.MAX:
+    if criterion is RankCriterion.MAX:
         return gaps.max(axis=1)
-    if criterion is Criterion.MIN:
+    if criterion is RankCriterion.MIN:
         return gaps.min(axis=1)
     total = np.zeros(len(a))
     for column in gaps.T:
-        total += column if criterion is Criterion.SUM else column * column
-    return total if criterion is Criterion.SUM else np.sqrt(total)
+        total += column if criterion is RankCriterion.SUM else column * column
+    return total if criterion is RankCriterion.SUM else np.sqrt(total)
 
 
 def _origins(real: Table, releases: Sequence[Table], origins: Sequence[np.ndarray] | None) -> list[np.ndarray]:

@@ -24,14 +24,14 @@ from enum import StrEnum
 import numpy as np
 
 from unmask.errors import InputError, ParameterError
-from unmask.metrics._closeness import Closeness, Curves, Scores, closeness, curves, scores, search
+from unmask.metrics._closeness import Closeness, ClosenessScores, Curves, closeness, curves, scores, search
 from unmask.metrics._comparison import (
     HANGS_ON_SPLIT,
     PROVES_NOTHING,
     Compared,
     Comparison,
+    SimilarityVerdict,
     Statistic,
-    Verdict,
     compared,
 )
 from unmask.metrics._holdout_share import Hits, HoldoutShare, count_hits, holdout_share
@@ -51,9 +51,26 @@ from unmask.tables.schema import quoted
 from unmask.tables.table import Table
 
 __all__ = [
-    "Baseline", "Compared", "Comparison", "Curves", "Distance", "HoldoutShare", "MinimalDistance", "MostlyQa", "Overfitting",
-    "Quantile", "Reference", "Scores", "Similarity", "Statistic", "Uniform", "Verdict", "minimal_distance", "mostlyai_qa",
-    "sdmetrics_baseline", "sdmetrics_overfitting",
+    "Baseline",
+    "ClosenessScores",
+    "Compared",
+    "Comparison",
+    "Curves",
+    "Distance",
+    "HoldoutShare",
+    "MinimalDistance",
+    "MostlyQa",
+    "Overfitting",
+    "Quantile",
+    "Reference",
+    "Similarity",
+    "SimilarityVerdict",
+    "Statistic",
+    "Uniform",
+    "minimal_distance",
+    "mostlyai_qa",
+    "sdmetrics_baseline",
+    "sdmetrics_overfitting",
 ]  # fmt: skip
 
 
@@ -90,9 +107,9 @@ class Reference:
     similarity: Similarity
     real: Table
     metric: Metric
-    holdout: Scores
+    holdout: ClosenessScores
 
-    def judge(self, synthetic: Table, *, workers: int = 1) -> Verdict:
+    def judge(self, synthetic: Table, *, workers: int = 1) -> SimilarityVerdict:
         """The three tests, without estimates."""
         if not len(synthetic):
             raise InputError("The synthetic table has no rows, so nothing can be close to the real one. Give it rows.")
@@ -100,7 +117,7 @@ class Reference:
             synthetic = self.similarity.same_bins(synthetic, self.real)
         asked, listed = group_ids(synthetic, self.real, by=self.similarity.distance.by)
         found = closeness(search(synthetic, self.real, self.metric, workers=workers), np.isin(asked, listed))
-        return Verdict(scores(found, self.similarity.percentile), self.holdout, self.similarity.statistic)
+        return SimilarityVerdict(scores(found, self.similarity.percentile), self.holdout, self.similarity.statistic)
 
 
 @dataclass(frozen=True)
@@ -219,7 +236,8 @@ def _assemble(
     rng: np.random.Generator,
 ) -> Comparison:
     verdicts = [
-        Verdict(scores(s.synthetic, how.percentile), scores(s.holdout, how.percentile), how.statistic) for s in samples
+        SimilarityVerdict(scores(s.synthetic, how.percentile), scores(s.holdout, how.percentile), how.statistic)
+        for s in samples
     ]
     pairs = [(s.synthetic.distance, s.to_holdout) for s in samples]
     metrics = how.compared([s.synthetic for s in samples], [s.holdout for s in samples])

@@ -13,7 +13,7 @@ from unmask.results.result import Result
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedRun:
     """One result of a comparison."""
 
     name: str
@@ -28,7 +28,7 @@ class Compared:
 class ComparisonPage:
     """Everything that the page of several results shows."""
 
-    runs: tuple[Compared, ...]
+    runs: tuple[ComparedRun, ...]
     forests: tuple[Chart, ...]
     charts: tuple[Chart, ...]
     findings: Grid
@@ -38,7 +38,7 @@ class ComparisonPage:
 def comparison_of(results: Mapping[str, Result], links: Mapping[str, str]) -> ComparisonPage:
     """Arrange several results."""
     runs = tuple(
-        Compared(name, links.get(name, ""), words.AUDITS.get(result.audit, f"Audit: {result.audit}"), result,
+        ComparedRun(name, links.get(name, ""), words.AUDITS.get(result.audit, f"Audit: {result.audit}"), result,
                  words.verdict(result), cards_of(result, f"card-{place}"))
         for place, (name, result) in enumerate(results.items())
     )  # fmt: skip
@@ -61,7 +61,7 @@ def _unique(series: list[Series]) -> list[Series]:
     return list(merged.values())
 
 
-def _forests(runs: tuple[Compared, ...]) -> list[Chart]:
+def _forests(runs: tuple[ComparedRun, ...]) -> list[Chart]:
     """Per criterion the worst finding of every run, under one another; thresholds where all were judged by the same."""
     policies = {run.result.policy for run in runs}
     shared = next(iter(policies)) if len(policies) == 1 else None
@@ -93,7 +93,7 @@ def _forests(runs: tuple[Compared, ...]) -> list[Chart]:
     return charts
 
 
-def _findings(runs: tuple[Compared, ...]) -> Grid:
+def _findings(runs: tuple[ComparedRun, ...]) -> Grid:
     """Findings by name; a run that does not have one leaves its cell empty."""
     names = dict.fromkeys(finding.name for run in runs for finding in run.result.findings)
     rows: list[tuple[Cell, ...]] = []
@@ -110,7 +110,7 @@ def _findings(runs: tuple[Compared, ...]) -> Grid:
     return Grid("findings", "Every finding", ("finding", *(run.name for run in runs)), tuple(rows))
 
 
-def _differences(runs: tuple[Compared, ...]) -> Grid:
+def _differences(runs: tuple[ComparedRun, ...]) -> Grid:
     """What was done differently: audits, seeds, tables, plans, policies, versions."""
     facts = [
         {

@@ -9,7 +9,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import pandas as pd
@@ -22,6 +21,7 @@ from unmask.results.plain import from_plain, to_plain
 from unmask.results.policy import Policy, Severity
 from unmask.tables.table import Table
 from unmask.tables.units import units
+from unmask.versions import version_of
 
 FORMAT = 3  # 2: facts of a result, exposure of a finding; 3: kinds, sections and roles, the policy that judged
 
@@ -174,10 +174,4 @@ def describe_input(role: str, table: Table) -> Input:
 def installed_versions() -> dict[str, str]:
     """Versions of everything that can change a number."""
     names = ("unmask", "numpy", "scipy", "pandas", "scikit-learn", "numba")
-    versions = {"python": platform.python_version()}
-    for name in names:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "unknown"
-    return versions
+    return {"python": platform.python_version()} | {name: version_of(name) for name in names}

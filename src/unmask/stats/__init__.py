@@ -1,5 +1,6 @@
 """Statistics: pure functions on arrays that return frozen results with an interval, a method and an n.
 
+One file per subject, so that each can be held against its source; the names below are all that others use.
 docs/reference/statistics.md has a line for every name, with its assumption and its source.
 
 intervals, roc, auc          rates, differences, ROC and AUC; jackknife over runs

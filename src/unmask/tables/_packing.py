@@ -14,7 +14,7 @@ from unmask.errors import ParameterError
 from unmask.tables import _kth_kernels as kth
 from unmask.tables._kernels import BLOCK, CAPPED, LARGEST, SMALLEST, SQUARED, Packed, Work
 from unmask.tables.matching import shared_columns
-from unmask.tables.metric import Criterion, Euclid, Gower, Hamming, Metric, Ranks, labels
+from unmask.tables.metric import Euclid, Gower, Hamming, Metric, RankCriterion, Ranks, labels
 from unmask.tables.schema import Column, quoted
 from unmask.tables.table import Table
 
@@ -24,7 +24,7 @@ Rows = Table | np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class PackedSearch:
     """Queries and candidates packed for the kernels, and the way from their sums to distances."""
 
     queries: Packed
@@ -93,7 +93,7 @@ def prepare(
     exclude_same_row: bool,
     *,
     needed: int,
-) -> Task:
+) -> PackedSearch:
     _check_same_row(queries, candidates, exclude_same_row)
     available = len(candidates) - exclude_same_row
     if available < needed and len(queries):
@@ -111,7 +111,7 @@ def prepare(
     ]
     counted = [column for column in chosen if column not in measured]
     make = partial(
-        Task,
+        PackedSearch,
         _pack(queries, counted, measured, metric),
         _transposed(_pack(candidates, counted, measured, metric)),
         exclude_same_row,
@@ -218,7 +218,7 @@ def _gower_weights(columns: list[Column]) -> np.ndarray:
 
 def _rank_task(
     queries: Rows, candidates: Rows, metric: Ranks, names: Sequence[str] | None, exclude_same_row: bool
-) -> Task:
+) -> PackedSearch:
     if isinstance(queries, Table) or isinstance(candidates, Table):
         raise ParameterError("Ranks compares arrays of ranks, not tables. Make them with unmask.tables.ranks.")
     if names is not None:
@@ -237,14 +237,14 @@ def _rank_task(
             )
         packed.append(Packed(np.empty((len(ranks), 0), np.uint8), np.empty((len(ranks), 0), np.uint16), numbers))
     rule = {
-        Criterion.SUM: CAPPED,
-        Criterion.MAX: LARGEST,
-        Criterion.MIN: SMALLEST,
-        Criterion.EUCLID: SQUARED,
+        RankCriterion.SUM: CAPPED,
+        RankCriterion.MAX: LARGEST,
+        RankCriterion.MIN: SMALLEST,
+        RankCriterion.EUCLID: SQUARED,
     }[metric.criterion]
     weights = np.ones(queries.shape[1])
-    root = metric.criterion is Criterion.EUCLID
-    return Task(packed[0], _transposed(packed[1]), exclude_same_row, weights, rule, cap=np.inf, root=root)
+    root = metric.criterion is RankCriterion.EUCLID
+    return PackedSearch(packed[0], _transposed(packed[1]), exclude_same_row, weights, rule, cap=np.inf, root=root)
 
 
 def _pack(table: Table, counted: list[Column], measured: list[Column], metric: Metric) -> Packed:

@@ -17,7 +17,7 @@ UNITS = ("D", "s", "us")  # coarsest first
 
 
 @dataclass(frozen=True, eq=False)
-class Raw:
+class RawColumn:
     """A column as it came. Either `numbers` is set (NaN = missing) or `index` into `values` (-1 = missing)."""
 
     name: str
@@ -46,16 +46,16 @@ class Raw:
     def is_text(self) -> bool:
         return self.numbers is None and all(isinstance(value, str) for value in self.values)
 
-    def as_categories(self) -> Raw:
+    def as_categories(self) -> RawColumn:
         """The same column with numbers turned into distinct values."""
         if self.numbers is None:
             return self
         index, found = pd.factorize(self.numbers, use_na_sentinel=True)
         values = tuple(int(number) if float(number).is_integer() else float(number) for number in found)
-        return Raw(self.name, self.dtype, values=values, index=index)
+        return RawColumn(self.name, self.dtype, values=values, index=index)
 
 
-def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> Raw:
+def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> RawColumn:
     """Read a pandas column of any type; an error that says what to do for those that have no meaning in a table."""
     name, dtype = str(series.name), series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -63,7 +63,7 @@ def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> Raw
     if pd.api.types.is_bool_dtype(dtype):
         missing = series.isna().to_numpy()
         index = np.where(missing, -1, series.fillna(False).to_numpy(dtype=bool).astype(np.int64))
-        return Raw(name, str(dtype), values=(False, True), index=index, fixed=True)
+        return RawColumn(name, str(dtype), values=(False, True), index=index, fixed=True)
     if pd.api.types.is_complex_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype):
         raise InputError(f"{where}: column '{name}' has type {dtype}. Turn it into a plain number first.")
     if pd.api.types.is_numeric_dtype(dtype):
@@ -73,16 +73,16 @@ def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> Raw
     return _objects(series, name, where, from_file)
 
 
-def _categories(series: pd.Series, name: str, where: str) -> Raw:
+def _categories(series: pd.Series, name: str, where: str) -> RawColumn:
     categories = series.cat.categories
     values = tuple(_plain(value) for value in categories)
     if len({text_of(value) for value in values}) < len(values) or not all(_is_value(value) for value in values):
         return _by_text(series.astype(object), name, "category", where)
     index = series.cat.codes.to_numpy(dtype=np.int64)
-    return Raw(name, "category", values=values, index=index, fixed=True, ordered=bool(series.cat.ordered))
+    return RawColumn(name, "category", values=values, index=index, fixed=True, ordered=bool(series.cat.ordered))
 
 
-def _numbers(series: pd.Series, name: str, where: str) -> Raw:
+def _numbers(series: pd.Series, name: str, where: str) -> RawColumn:
     numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(numbers).any():
         row = int(np.flatnonzero(np.isinf(numbers))[0])
@@ -93,20 +93,20 @@ def _numbers(series: pd.Series, name: str, where: str) -> Raw:
     dtype = str(series.dtype)
     if pd.api.types.is_integer_dtype(series.dtype) and len(numbers) and np.nanmax(np.abs(numbers), initial=0) > 2.0**53:
         index, found = pd.factorize(series, use_na_sentinel=True)
-        return Raw(name, dtype, values=tuple(int(value) for value in found), index=index)
-    return Raw(name, dtype, numbers=numbers)
+        return RawColumn(name, dtype, values=tuple(int(value) for value in found), index=index)
+    return RawColumn(name, dtype, numbers=numbers)
 
 
-def _dates(series: pd.Series, name: str, where: str) -> Raw:
+def _dates(series: pd.Series, name: str, where: str) -> RawColumn:
     naive = series.dt.tz_convert("UTC").dt.tz_localize(None) if series.dt.tz is not None else series
     return _date_raw(naive.to_numpy(), name, str(series.dtype), where)
 
 
-def _date_raw(stamps: np.ndarray, name: str, dtype: str, where: str) -> Raw:
+def _date_raw(stamps: np.ndarray, name: str, dtype: str, where: str) -> RawColumn:
     numbers, resolution = count_dates(stamps)
     if not resolution:
         raise InputError(f"{where}: column '{name}' counts nanoseconds. Round it to microseconds.")
-    return Raw(name, dtype, numbers=numbers, resolution=resolution)
+    return RawColumn(name, dtype, numbers=numbers, resolution=resolution)
 
 
 def count_dates(stamps: np.ndarray) -> tuple[np.ndarray, str]:
@@ -128,16 +128,16 @@ def dates_of_texts(texts: tuple[str, ...], layout: str) -> np.ndarray:
     return stamps.where(exact).to_numpy()
 
 
-def _objects(series: pd.Series, name: str, where: str, from_file: bool) -> Raw:
+def _objects(series: pd.Series, name: str, where: str, from_file: bool) -> RawColumn:
     """Text, or Python objects: all dates, all true/false, or values that text tells apart."""
     if isinstance(series.dtype, pd.StringDtype):
         index, found = pd.factorize(series, use_na_sentinel=True)
-        return Raw(name, str(series.dtype), values=tuple(map(str, found)), index=index, from_file=from_file)
+        return RawColumn(name, str(series.dtype), values=tuple(map(str, found)), index=index, from_file=from_file)
     present = series[series.notna()]
     types = set(present.map(type).unique()) if len(present) else set()
     if types == {str}:
         index, found = pd.factorize(series, use_na_sentinel=True)
-        return Raw(name, str(series.dtype), values=tuple(map(str, found)), index=index, from_file=from_file)
+        return RawColumn(name, str(series.dtype), values=tuple(map(str, found)), index=index, from_file=from_file)
     if types and types <= {datetime.date}:
         return _date_raw(pd.to_datetime(series).to_numpy(), name, "date", where)
     if strange := sorted(kind.__name__ for kind in types if not _is_value_type(kind)):
@@ -148,7 +148,7 @@ def _objects(series: pd.Series, name: str, where: str, from_file: bool) -> Raw:
     return _by_text(series, name, str(series.dtype), where)
 
 
-def _by_text(series: pd.Series, name: str, dtype: str, where: str) -> Raw:
+def _by_text(series: pd.Series, name: str, dtype: str, where: str) -> RawColumn:
     """Distinct values told apart by their text, since Python holds 1, 1.0 and True to be equal."""
     place: dict[str, int] = {}
     values: list[Any] = []
@@ -164,7 +164,7 @@ def _by_text(series: pd.Series, name: str, dtype: str, where: str) -> Raw:
         elif type(value) is not type(values[place[text]]):
             note = f"{where}: column '{name}' mixes types: the same value occurs as text and as a number, taken as one."
         index[row] = place[text]
-    return Raw(name, dtype, values=tuple(values), index=index, note=note)
+    return RawColumn(name, dtype, values=tuple(values), index=index, note=note)
 
 
 def _plain(value: Any) -> Any:

@@ -22,12 +22,22 @@ import numpy as np
 from unmask.errors import ParameterError
 from unmask.tables import _kernels, _kth_kernels
 from unmask.tables._kernels import BLOCK
-from unmask.tables._packing import Rows, Task, prepare, prepare_kth
-from unmask.tables.metric import HAMMING, Criterion, Euclid, Gower, Hamming, Metric, Ranks
+from unmask.tables._packing import PackedSearch, Rows, prepare, prepare_kth
+from unmask.tables.metric import HAMMING, Euclid, Gower, Hamming, Metric, RankCriterion, Ranks
 
 __all__ = [
-    "Criterion", "Euclid", "Gower", "Hamming", "Metric", "Nearest", "Ranks", "Tied", "all_nearest", "count_within",
-    "kth_distances", "nearest",
+    "Euclid",
+    "Gower",
+    "Hamming",
+    "Metric",
+    "Nearest",
+    "RankCriterion",
+    "Ranks",
+    "Tied",
+    "all_nearest",
+    "count_within",
+    "kth_distances",
+    "nearest",
 ]  # fmt: skip
 
 MOST_NEIGHBOURS = 64
@@ -178,7 +188,7 @@ def all_nearest(
     return Tied(task.distances(best), starts, np.concatenate([none[:0], *(rows for _, rows in parts)]))
 
 
-def _kth_of_nearest(task: Task, ks: np.ndarray, workers: int) -> np.ndarray:
+def _kth_of_nearest(task: PackedSearch, ks: np.ndarray, workers: int) -> np.ndarray:
     """`kth_distances` of the other metrics: the lists of `nearest`."""
     best = np.full((task.rows, ks.max()), task.far)
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 
 from unmask.errors import SchemaError
-from unmask.tables._raw import Raw, dates_of_texts
+from unmask.tables._raw import RawColumn, dates_of_texts
 from unmask.tables.schema import Column, Kind, quoted
 
 
@@ -28,7 +28,7 @@ class Encoded:
     notes: tuple[str, ...] = ()
 
 
-def encode(raw: Raw, column: Column, where: str, *, unlisted: Unlisted = Unlisted.ERROR) -> Encoded:
+def encode(raw: RawColumn, column: Column, where: str, *, unlisted: Unlisted = Unlisted.ERROR) -> Encoded:
     """Codes and numbers of a column against its schema; nothing is coerced or dropped in silence."""
     missing = _missing_mask(raw, column)
     numbers = None
@@ -55,14 +55,14 @@ def encode(raw: Raw, column: Column, where: str, *, unlisted: Unlisted = Unliste
     )  # errors show values to their owner; notes go into results, so they do not
 
 
-def _missing_mask(raw: Raw, column: Column) -> np.ndarray:
+def _missing_mask(raw: RawColumn, column: Column) -> np.ndarray:
     if raw.numbers is not None:
         return np.isnan(raw.numbers)
     texts_missing = np.array([text in column.missing for text in raw.texts] + [True])
     return texts_missing[raw.index]
 
 
-def _category_codes(raw: Raw, column: Column) -> tuple[np.ndarray, list[str]]:
+def _category_codes(raw: RawColumn, column: Column) -> tuple[np.ndarray, list[str]]:
     known = column.code_of_text
     by_value, strange = [], []
     for text in raw.texts:
@@ -76,7 +76,7 @@ def _category_codes(raw: Raw, column: Column) -> tuple[np.ndarray, list[str]]:
     return np.array([*by_value, column.missing_code], dtype=np.int64)[raw.index], strange
 
 
-def _numbers(raw: Raw, column: Column) -> tuple[np.ndarray, list[str]]:
+def _numbers(raw: RawColumn, column: Column) -> tuple[np.ndarray, list[str]]:
     """The number of each row, and the texts that are none."""
     if raw.numbers is not None:
         if (column.kind is Kind.DATETIME) == bool(raw.resolution):
@@ -108,7 +108,7 @@ def _counts(stamps: np.ndarray, column: Column) -> np.ndarray:
     return numbers
 
 
-def _rescaled(raw: Raw, column: Column) -> np.ndarray:
+def _rescaled(raw: RawColumn, column: Column) -> np.ndarray:
     if not raw.resolution or raw.resolution == column.resolution:
         return raw.numbers if raw.numbers is not None else np.empty(0)
     return _counts(stamps_of(raw.numbers, raw.resolution), column)

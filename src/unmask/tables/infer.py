@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from unmask.errors import InputError, SchemaError
-from unmask.tables._raw import Raw, count_dates, dates_of_texts, raw_column
+from unmask.tables._raw import RawColumn, count_dates, dates_of_texts, raw_column
 from unmask.tables.schema import LARGEST_INTEGER, MAX_VALUES, Column, Kind, Origin, Schema, quoted
 
 # Texts that mean "missing" when everything else in the column is a number.
@@ -102,7 +102,7 @@ def _words(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def _identifies(raw: Raw, rows: int) -> str:
+def _identifies(raw: RawColumn, rows: int) -> str:
     """Why the column looks like an identifier ("" if it does not)."""
     if raw.numbers is not None or raw.fixed:
         return ""
@@ -116,7 +116,7 @@ def _identifies(raw: Raw, rows: int) -> str:
     return ""
 
 
-def _infer_column(raw: Raw, kind: Kind | None, layout: str, where: str, binning: Binning) -> Column:
+def _infer_column(raw: RawColumn, kind: Kind | None, layout: str, where: str, binning: Binning) -> Column:
     if kind is Kind.CATEGORICAL:
         return _categorical(raw.as_categories())
     if raw.resolution:
@@ -142,7 +142,7 @@ def _infer_column(raw: Raw, kind: Kind | None, layout: str, where: str, binning:
     )
 
 
-def _numbers_in(raw: Raw) -> tuple[np.ndarray, tuple[str, ...]] | None:
+def _numbers_in(raw: RawColumn) -> tuple[np.ndarray, tuple[str, ...]] | None:
     """The number of each distinct text, and which texts mean missing; None unless every other text is a number."""
     texts = [text for text in raw.texts if text not in MISSING_TEXTS]
     if not texts or not all(NUMBER.fullmatch(text) for text in texts):
@@ -157,7 +157,7 @@ def _numbers_in(raw: Raw) -> tuple[np.ndarray, tuple[str, ...]] | None:
     return numbers, tuple(dict.fromkeys(missing))
 
 
-def _date_layout(raw: Raw) -> str:
+def _date_layout(raw: RawColumn) -> str:
     """The one ISO layout in which every text is a date, or ""."""
     texts = raw.texts
     if not texts or not raw.is_text or raw.fixed or not all(text[:4].isdigit() and text[4:5] == "-" for text in texts):
@@ -165,7 +165,7 @@ def _date_layout(raw: Raw) -> str:
     return next((layout for layout in DATE_LAYOUTS if not np.isnat(dates_of_texts(texts, layout)).any()), "")
 
 
-def _date_column(raw: Raw, layout: str, where: str, binning: Binning) -> Column:
+def _date_column(raw: RawColumn, layout: str, where: str, binning: Binning) -> Column:
     stamps = dates_of_texts(raw.texts, layout) if layout else np.full(len(raw.texts), np.datetime64("NaT"))
     if np.isnat(stamps).any():
         strange = [text for text, stamp in zip(raw.texts, stamps, strict=True) if np.isnat(stamp)]
@@ -179,13 +179,13 @@ def _date_column(raw: Raw, layout: str, where: str, binning: Binning) -> Column:
     return replace(column, missing=missing, dtype=raw.dtype, format=layout, resolution=resolution)
 
 
-def _categorical(raw: Raw) -> Column:
+def _categorical(raw: RawColumn) -> Column:
     values = raw.values if raw.fixed else tuple(sorted(raw.values, key=lambda value: (str(type(value)), value)))
     missing = _free_text(raw) if raw.missing_count else ()
     return Column(raw.name, Kind.CATEGORICAL, values=values, ordered=raw.ordered, missing=missing, dtype=raw.dtype)
 
 
-def _free_text(raw: Raw) -> tuple[str, ...]:
+def _free_text(raw: RawColumn) -> tuple[str, ...]:
     """A text for "missing" that is not a value of the column."""
     return (next(text for text in (*MISSING_TEXTS, "(missing)", "(no value)") if text not in raw.texts),)
 
@@ -218,7 +218,7 @@ def quantile_cuts(column: Column, present: np.ndarray, bins: int) -> tuple[float
     return tuple(sorted(float(cut) for cut in cuts if cut > column.lower))
 
 
-def _remarks(column: Column, raw: Raw, rows: int, where: str) -> list[str]:
+def _remarks(column: Column, raw: RawColumn, rows: int, where: str) -> list[str]:
     """What a person should check about a guessed column."""
     name, notes = f"{where}: column '{column.name}'", []
     if raw.missing_count == rows:
@@ -241,5 +241,5 @@ def _is_constant(column: Column) -> bool:
     return column.lower == column.upper if column.is_numeric else len(column.values) == 1
 
 
-def _distinct(column: Column, raw: Raw) -> int:
+def _distinct(column: Column, raw: RawColumn) -> int:
     return len(raw.values) if raw.numbers is None else len(np.unique(raw.numbers))

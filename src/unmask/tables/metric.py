@@ -47,7 +47,7 @@ class Euclid:
         return cls(tuple(found))
 
 
-class Criterion(StrEnum):
+class RankCriterion(StrEnum):
     """How absolute rank differences of the columns become one number."""
 
     SUM = "sum"
@@ -60,7 +60,7 @@ class Criterion(StrEnum):
 class Ranks:
     """Absolute rank differences, for rank linkage. Takes arrays of ranks (rows x columns), not tables."""
 
-    criterion: Criterion = Criterion.SUM
+    criterion: RankCriterion = RankCriterion.SUM
 
 
 Metric = Hamming | Gower | Euclid | Ranks

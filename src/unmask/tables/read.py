@@ -63,9 +63,7 @@ def read_table(
 
 def encode_frame(loaded: Frame, schema: Schema, *, unlisted: Unlisted) -> Table:
     """The table that a loaded frame holds, under a schema."""
-    table = Table.from_pandas(
-        loaded.frame, schema, unlisted=unlisted, where=loaded.where, from_file=loaded.from_file
-    )
+    table = Table.from_pandas(loaded.frame, schema, unlisted=unlisted, where=loaded.where, from_file=loaded.from_file)
     return replace(table, notes=loaded.notes + table.notes)
 
 

@@ -7,7 +7,7 @@ A generator or attack may refuse a table that it cannot handle, by an error of u
 lists the refusals. A generator must accept some table: all columns mixed, or numbers only, or two small categorical columns.
 """
 
-from unmask.testing._contract import Checked, ContractError, Refusal
+from unmask.testing._contract import Checked, ContractError, Refused
 from unmask.testing._tables import CASES, STYLES, plain
 from unmask.testing.attacks import SPOILT, check_attack
 from unmask.testing.epsilon import ClaimRefutedError, assert_not_refuted
@@ -20,7 +20,7 @@ __all__ = [
     "Checked",
     "ClaimRefutedError",
     "ContractError",
-    "Refusal",
+    "Refused",
     "assert_not_refuted",
     "check_attack",
     "check_generator",

@@ -15,7 +15,7 @@ class ContractError(AssertionError):
 
 
 @dataclass(frozen=True)
-class Refusal:
+class Refused:
     """A table that a generator or attack says it cannot handle, and its reason."""
 
     case: str
@@ -28,7 +28,7 @@ class Checked:
 
     subject: str
     cases: tuple[str, ...]
-    refused: tuple[Refusal, ...]
+    refused: tuple[Refused, ...]
 
     def __str__(self) -> str:
         lines = [f"{self.subject}: keeps the contract on {', '.join(self.cases)}."]

@@ -14,7 +14,7 @@ from unmask.errors import MissingExtraError, NotAllowedError, ParameterError
 from unmask.generators.independent import Independent
 from unmask.simulation.target import masked_targets, secret_of
 from unmask.tables.table import Table, concatenate
-from unmask.testing._contract import Checked, ContractError, Refusal, global_state, require
+from unmask.testing._contract import Checked, ContractError, Refused, global_state, require
 from unmask.testing._tables import ASKED, CASES, STYLES, plain
 from unmask.threats.game import Game
 from unmask.threats.knowledge import Access, Goal
@@ -46,7 +46,7 @@ def check_attack(attack: Any, table: Table | None = None) -> Checked:
     """
     check_attack_parameters(attack)
     cases: list[str] = []
-    refused: list[Refusal] = []
+    refused: list[Refused] = []
     for scene in _scenes(attack.goals, table):
         try:
             thorough = scene.case.startswith("plain releases") or scene.case.startswith("your table")
@@ -55,7 +55,7 @@ def check_attack(attack: Any, table: Table | None = None) -> Checked:
             raise
         except ParameterError as problem:
             require(str(problem).strip(), f"{attack!r} refuses {scene.case} without saying why")
-            refused.append(Refusal(scene.case, str(problem)))
+            refused.append(Refused(scene.case, str(problem)))
         except NotAllowedError as problem:
             raise ContractError(f"{attack!r} on {scene.case} asks for more than it lists: {problem}") from problem
         except Exception as problem:

@@ -12,14 +12,14 @@ from unmask.errors import GeneratorError, MissingExtraError, ParameterError
 from unmask.generators import Claim, Measurement
 from unmask.tables.schema import Column, Origin, Schema
 from unmask.tables.table import Table
-from unmask.testing._contract import Checked, ContractError, Refusal, equal, global_state, require
+from unmask.testing._contract import Checked, ContractError, Refused, equal, global_state, require
 from unmask.testing._tables import ASKED, CASES, STYLES, plain
 
 
 def check_generator(generator: Any, table: Table | None = None) -> Checked:
     """Fit and sample little tables (and yours, if given), and raise ContractError at the first broken promise."""
     check_parameters(generator)
-    refused: list[Refusal] = []
+    refused: list[Refused] = []
     style = next(
         (style for style in STYLES if not _refusal(generator, f"a table ({style})", plain(style), refused)), None
     )
@@ -103,7 +103,7 @@ def check_table(generator: Any, table: Table, case: str) -> None:
         _check_measurement(measurement, table.schema, f"{where}: measurement")
 
 
-def _refusal(generator: Any, case: str, table: Table, refused: list[Refusal]) -> bool:
+def _refusal(generator: Any, case: str, table: Table, refused: list[Refused]) -> bool:
     """Check one table; True, and one more refusal, if the generator says that it cannot handle it."""
     try:
         check_table(generator, table, case)
@@ -111,7 +111,7 @@ def _refusal(generator: Any, case: str, table: Table, refused: list[Refusal]) ->
         raise
     except (ParameterError, GeneratorError) as problem:
         require(str(problem).strip(), f"{generator!r} refuses {case} without saying why")
-        refused.append(Refusal(case, str(problem)))
+        refused.append(Refused(case, str(problem)))
         return True
     except Exception as problem:
         raise ContractError(

@@ -15,7 +15,7 @@ NEIGHBOURS = 5
 MOST_ROWS = 50_000  # beyond this many people, isolation is measured against a random part of them
 
 
-class Choice(StrEnum):
+class TargetChoice(StrEnum):
     """How targets are chosen."""
 
     RANDOM = "random"
@@ -56,31 +56,31 @@ def choose(text: str, population: Table, rng: np.random.Generator) -> Targets:
     return Targets(np.array(rows, dtype=np.int64), tuple(groups))
 
 
-def _parse(text: str) -> tuple[Choice, int, np.ndarray | None]:
+def _parse(text: str) -> tuple[TargetChoice, int, np.ndarray | None]:
     name, sign, rest = text.strip().partition(":")
     try:
         if not sign:
-            return Choice.ISOLATED, int(name), None
-        choice = Choice(name)
-        if choice is Choice.ROWS:
+            return TargetChoice.ISOLATED, int(name), None
+        choice = TargetChoice(name)
+        if choice is TargetChoice.ROWS:
             rows = np.array([int(row) for row in rest.split(",")])
             return choice, len(rows), rows
         return choice, int(rest), None
     except ValueError:
-        ways = ", ".join(f"{choice}:5" for choice in Choice if choice is not Choice.ROWS)
+        ways = ", ".join(f"{choice}:5" for choice in TargetChoice if choice is not TargetChoice.ROWS)
         raise ParameterError(f"'{text}' names no targets. Write 5, {ways}, or rows:17,42.") from None
 
 
-def _ranked(choice: Choice, population: Table, rng: np.random.Generator) -> np.ndarray:
+def _ranked(choice: TargetChoice, population: Table, rng: np.random.Generator) -> np.ndarray:
     """All rows, or all that qualify, the most exposed first."""
-    if choice is Choice.RANDOM:
+    if choice is TargetChoice.RANDOM:
         return rng.permutation(len(population))
-    if choice is Choice.RARE:
+    if choice is TargetChoice.RARE:
         return _rare(population, rng)
     score = {
-        Choice.UNLIKELY: lambda: -independent_log_likelihood(population),
-        Choice.ISOLATED: lambda: isolation(population, rng),
-        Choice.ACHILLES: lambda: achilles(population, rng),
+        TargetChoice.UNLIKELY: lambda: -independent_log_likelihood(population),
+        TargetChoice.ISOLATED: lambda: isolation(population, rng),
+        TargetChoice.ACHILLES: lambda: achilles(population, rng),
     }[choice]()
     return np.argsort(-score, kind="stable")
 

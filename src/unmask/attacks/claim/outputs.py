@@ -174,6 +174,7 @@ def granularity(value: float) -> float:
 
 
 def array_features(values: np.ndarray) -> Mapped:
+    """What a bare mechanism shows: its first numbers, their sum, and their last bits."""
     seen: Mapped = {"rows": len(values), "sum": float(values.sum()), "zero cells": float(np.count_nonzero(values == 0))}
     seen |= {f"number {place + 1}": value for place, value in enumerate(values[:MOST_ENTRIES].tolist())}
     seen["granularity"] = min((granularity(value) for value in values[:MOST_ENTRIES].tolist()), default=WHOLE)
@@ -193,12 +194,14 @@ def _shares(codes: np.ndarray, size: int) -> np.ndarray:
 
 
 def finite(value: float) -> float:
+    """A number that attacks can compute with."""
     if math.isnan(value):
         return 0.0
     return IMPOSSIBLE if value == -math.inf else min(max(float(value), -LARGE), LARGE)
 
 
 def digest(*arrays: np.ndarray) -> str:
+    """A fingerprint that tells outputs that came before."""
     seal = hashlib.blake2b(digest_size=8)
     for array in arrays:
         seal.update(np.ascontiguousarray(array).tobytes())

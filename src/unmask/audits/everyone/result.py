@@ -144,9 +144,10 @@ def _notes(audited: Audited) -> Iterator[str]:
     plan, pool = audited.plan, audited.pool
     setting, people = pool.setting, pool.setting.features.units.count
     judged, late = len(audited.judged.all.members), len(audited.judged.late.members)
+    whose = "pair of people" if audited.drawn.coins is Coins.PAIRED else "person"
     yield from audited.drawn.real.notes
     yield (
-        f"{len(pool):,} runs of the coin game: in each, every {'pair of people' if audited.drawn.coins is Coins.PAIRED else 'person'} "
+        f"{len(pool):,} runs of the coin game: in each, every {whose} "
         f"has a fair coin, the generator is fitted to about {people / 2:,.0f} of {people:,} people and publishes "
         f"{setting.synthetic_rows:,} rows. The first {len(pool) - judged} runs only teach; the list is judged on the other "
         f"{judged}, rates and the bound of everybody on the last {late}."

@@ -33,8 +33,10 @@ class PoolExportPlan(Plan):
     @property
     def game(self) -> EveryonePlan:
         """The plan that `everyone` would have for the same game."""
-        sizes = {"runs": self.runs, "synthetic_rows": self.synthetic_rows, "subsample": self.subsample}
-        return EveryonePlan(generator=named("export"), coins=self.coins, seed=self.seed, **sizes)
+        return EveryonePlan(
+            generator=named("export"), runs=self.runs, synthetic_rows=self.synthetic_rows, subsample=self.subsample,
+            coins=self.coins, seed=self.seed,
+        )  # fmt: skip
 
 
 def named(name: str) -> str:

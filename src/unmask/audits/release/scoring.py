@@ -28,7 +28,7 @@ HELD = frozenset({Access.SYNTHETIC, Access.REFERENCE})
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReleaseEntry:
     """An attack of this audit, and how many people on each side it can score in reasonable time."""
 
     attack: ReleaseAttack
@@ -37,12 +37,12 @@ class Entry:
 
 
 ATTACKS = {
-    "closest-record": Entry(ClosestRecord(), 1_000_000),
-    "closest-record:metric=hamming": Entry(ClosestRecord(metric="hamming"), 1_000_000),
-    "local-neighbourhood": Entry(LocalNeighbourhood(), 5_000),
-    "density-ratio:kind=bayesnet": Entry(DensityRatio(kind="bayesnet"), 20_000),
-    "gen-lra": Entry(GenLra(), 1_000),
-    "classifier": Entry(Classifier(), 20_000, "fit"),
+    "closest-record": ReleaseEntry(ClosestRecord(), 1_000_000),
+    "closest-record:metric=hamming": ReleaseEntry(ClosestRecord(metric="hamming"), 1_000_000),
+    "local-neighbourhood": ReleaseEntry(LocalNeighbourhood(), 5_000),
+    "density-ratio:kind=bayesnet": ReleaseEntry(DensityRatio(kind="bayesnet"), 20_000),
+    "gen-lra": ReleaseEntry(GenLra(), 1_000),
+    "classifier": ReleaseEntry(Classifier(), 20_000, "fit"),
 }
 LEADING = "closest-record"  # names people: fixed beforehand, never the attack that happened to do best
 

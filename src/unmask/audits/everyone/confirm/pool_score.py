@@ -26,7 +26,7 @@ WHITE_BOX = (LIKELIHOOD, MEASURED)  # of the pool: read from the pair here
 
 
 @dataclass(frozen=True, eq=False)
-class Direction:
+class PoolLesson:
     """What the pool taught about one unit: where its features lie without it, how they scatter, and what weighs how much."""
 
     mean: np.ndarray
@@ -36,7 +36,7 @@ class Direction:
     shift: float  # of the score, in standard deviations
 
     @classmethod
-    def of(cls, features: Features, fitted: FittedRatio, unit: int, *, growth: float) -> Direction:
+    def of(cls, features: Features, fitted: FittedRatio, unit: int, *, growth: float) -> PoolLesson:
         """`growth` is how many times more rows are published than in the pool: counts and their variances grow with them."""
         counts = np.array([family is Family.COUNT for family in features.families])
         sizes = [f"count {len(subset)}" for subset in features.subsets]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.attacks.everyone.scorer import RatioScorer
-from unmask.audits.everyone.confirm.pool_score import Direction
+from unmask.audits.everyone.confirm.pool_score import PoolLesson
 from unmask.audits.everyone.confirm.result import Confirmed, part_of
 from unmask.audits.everyone.confirm.wager import PersonWager
 from unmask.audits.everyone.drawn import CoinRuns
@@ -77,7 +77,7 @@ class Tables:
     """The two tables of each person, and what the pool taught about each."""
 
     setting: PersonSetting
-    directions: dict[int, Direction]
+    directions: dict[int, PoolLesson]
     confidence: float  # of each person, so that all hold together
 
     @classmethod
@@ -86,7 +86,7 @@ class Tables:
         setting = set_up(plan, drawn, units)
         fitted = RatioScorer().fit(pool.load, range(len(pool)), pool.members, features.families)
         growth = setting.synthetic_rows / pool.setting.synthetic_rows
-        directions = {unit: Direction.of(features, fitted, unit, growth=growth) for unit in units}
+        directions = {unit: PoolLesson.of(features, fitted, unit, growth=growth) for unit in units}
         return cls(setting, directions, 1 - (1 - plan.confidence) / len(units))
 
     def start(self, unit: int) -> PersonWager:

@@ -1,4 +1,4 @@
-"""Wealth in the exact game about one person, judged run by run: attacks bet on each coin from what the pool and earlier runs taught them.
+"""Wealth in the exact game about one person: attacks bet on each coin from what the pool and earlier runs taught them.
 
 Bets on two regions of outputs are those of the audit of a claim (`attacks.claim`), here against "epsilon 0: the release does not
 depend on this person". Beside them stands a graded bet on what the scorer of the pool says. All are averaged, none is
@@ -18,7 +18,7 @@ from unmask.attacks.claim.fingerprint import Fingerprint
 from unmask.attacks.claim.learnt import BestStatistic, Ridge
 from unmask.attacks.claim.static import Static, static_attacks
 from unmask.attacks.claim.wager import Wager
-from unmask.audits.everyone.confirm.pool_score import Direction, PoolScore
+from unmask.audits.everyone.confirm.pool_score import PoolLesson, PoolScore
 from unmask.generators.claim import Claim
 from unmask.simulation.person import RATIO
 from unmask.simulation.task import Arrays, Failed
@@ -71,7 +71,7 @@ class PersonWager:
 
     wager: Wager
     scorer: PoolScore
-    direction: Direction
+    direction: PoolLesson
     shares: np.ndarray  # logs: what each attack starts with
     graded: np.ndarray  # log wealth of the graded bet against each epsilon
     peak: np.ndarray  # the largest log of the mean wealth so far, per epsilon
@@ -79,7 +79,7 @@ class PersonWager:
     confirmed_after: int | None = None
 
     @classmethod
-    def start(cls, pair: Pair, direction: Direction, *, white_box: bool, confidence: float) -> PersonWager:
+    def start(cls, pair: Pair, direction: PoolLesson, *, white_box: bool, confidence: float) -> PersonWager:
         scorer = PoolScore(direction.shift)
         wager = Wager.start(Claim(0.0), [attacks_on(pair, scorer, white_box=white_box)], confidence=confidence)
         nothing = np.zeros(wager.betting.epsilons.size)
