@@ -75,10 +75,8 @@ def rank_linkage(
     that have such rows: for fully synthetic tables use `attribute_scenario`.
     """
     known = _origins(real, releases, origins)
-    found = tuple(
-        _links(real, release, origin, criterion, columns, permutations, confidence, workers, rng)
-        for release, origin in zip(releases, known, strict=True)
-    )
+    linker = _Linker(criterion, columns, permutations, confidence, workers)
+    found = tuple(linker.link(real, release, origin, rng) for release, origin in zip(releases, known, strict=True))
     missed = np.cumprod([1 - links.correct for links in found], axis=0)
     persons = None if real.persons is None else units(real).of_row
     return RankLinkage(
@@ -120,39 +118,40 @@ def common_ranks(records: Table, release: Table, columns: Sequence[str] | None) 
     return own, other if len(own) == len(other) else (other - 0.5) * (len(own) / len(other)) + 0.5
 
 
-def _links(
-    real: Table,
-    release: Table,
-    origin: np.ndarray,
-    criterion: RankCriterion,
-    columns: Sequence[str] | None,
-    permutations: int,
-    confidence: float,
-    workers: int,
-    rng: np.random.Generator,
-) -> Links:
-    own, other = common_ranks(real, release, columns)
-    parts = [
-        (tied.distances, tied.counts)
-        for tied in links(real, release, criterion=criterion, columns=columns, workers=workers)
-    ]
-    least, ties = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+@dataclass(frozen=True)
+class _Linker:
+    """How real records are linked to the rows of a release, and links are counted."""
 
-    def correct(of_row: np.ndarray) -> np.ndarray:
-        """The share of right links of each record, if row l of the release stems from record of_row[l]."""
-        hit = (difference(own[of_row], other, criterion) == least[of_row]) / ties[of_row]
-        return np.bincount(of_row, weights=hit, minlength=len(real)).clip(max=1.0)
+    criterion: RankCriterion
+    columns: Sequence[str] | None
+    permutations: int
+    confidence: float
+    workers: int
 
-    found = correct(origin)
-    totals = np.array([correct(rng.permutation(len(real))[origin]).sum() for _ in range(permutations)])
-    as_many = int((totals >= found.sum() - 1e-9).sum())
-    return Links(
-        found,
-        ties,
-        float(totals.std()) if permutations else float("nan"),
-        (1 + as_many) / (1 + permutations),
-        mean_of_shares(found, None if real.persons is None else units(real).of_row, confidence=confidence),
-    )
+    def link(self, real: Table, release: Table, origin: np.ndarray, rng: np.random.Generator) -> Links:
+        """Correct links into one release, against what permuted origins give."""
+        own, other = common_ranks(real, release, self.columns)
+        parts = [
+            (tied.distances, tied.counts)
+            for tied in links(real, release, criterion=self.criterion, columns=self.columns, workers=self.workers)
+        ]
+        least, ties = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+        def correct(of_row: np.ndarray) -> np.ndarray:
+            """The share of right links of each record, if row l of the release stems from record of_row[l]."""
+            hit = (difference(own[of_row], other, self.criterion) == least[of_row]) / ties[of_row]
+            return np.bincount(of_row, weights=hit, minlength=len(real)).clip(max=1.0)
+
+        found = correct(origin)
+        totals = np.array([correct(rng.permutation(len(real))[origin]).sum() for _ in range(self.permutations)])
+        as_many = int((totals >= found.sum() - 1e-9).sum())
+        return Links(
+            found,
+            ties,
+            float(totals.std()) if self.permutations else float("nan"),
+            (1 + as_many) / (1 + self.permutations),
+            mean_of_shares(found, None if real.persons is None else units(real).of_row, confidence=self.confidence),
+        )
 
 
 def difference(a: np.ndarray, b: np.ndarray, criterion: RankCriterion) -> np.ndarray:

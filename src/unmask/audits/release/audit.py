@@ -120,16 +120,12 @@ def _less_explained(finding: Finding, explained: float | None, plan: ReleasePlan
     if finding.name in ("copies", DOUBT) or finding.severity is Severity.NONE:
         return finding
     if explained is None:
-        left, advice = (
-            Severity.LOW,
-            f"Capped at low: it was not tested whether {CONFOUNDED}. Audit again with more time.",
-        )
-    else:
-        left = plan.policy.severity(max(0.0, finding.estimate.low - explained))
-        advice = "Confounded: see the finding about the holdout."
+        said = f"Capped at low: it was not tested whether {CONFOUNDED}. Audit again with more time."
+        return replace(finding, severity=Severity.LOW, advice=said)
+    left = plan.policy.severity(max(0.0, finding.estimate.low - explained))
     if left.rank >= finding.severity.rank:
         return finding
-    return replace(finding, severity=left, advice=advice)
+    return replace(finding, severity=left, advice="Confounded: see the finding about the holdout.")
 
 
 def _without_holdout(release: Release) -> tuple[NotTested, ...]:
