@@ -62,6 +62,12 @@ class Choice:
         """The option that error messages name: the one that people write."""
         return self.option.names[0] if self.option.names else f"--{self.name.replace('_', '-')}"
 
+    @property
+    def help(self) -> str:
+        """What it is, and which words it takes."""
+        listed = self.option.choices
+        return f"{self.option.help} One of {', '.join(listed)}." if listed else self.option.help
+
     def value(self, given: Any) -> Any:
         """What was given, as the field holds it; an error names the option and what it takes."""
         if given is None and self.may_be_none:
@@ -184,7 +190,7 @@ def write_plan(plan: Plan, path: Path, command: str) -> None:
     lines = [f"# A plan for: {command} --plan {path.name}"]
     for choice in choices_of(type(plan)):
         value = choice.plain(getattr(plan, choice.name))
-        lines += ["", f"# {choice.option.help}"]
+        lines += ["", f"# {choice.help}"]
         lines.append(f"# {choice.name} =" if value is None else f"{choice.name} = {_toml(value)}")
     write_atomically(path, "\n".join(lines) + "\n")
 

@@ -124,9 +124,7 @@ def _option(choice: Choice) -> click.Option:
 
 
 def _help(choice: Choice) -> str:
-    text, default = choice.option.help, choice.default
-    if choice.option.choices:
-        text = f"{text} One of {', '.join(choice.option.choices)}."
+    text, default = choice.help, choice.default
     if choice.kind is bool:
         return f"{text} [default: {'yes' if default else 'no'}]"
     shown = choice.option.shown or ("" if default in (None, (), MISSING) else str(default))
