@@ -8,7 +8,8 @@ from enum import StrEnum
 import numpy as np
 
 from unmask.errors import SchemaError
-from unmask.tables._raw import Raw, dates_of_texts
+from unmask.tables._dates import dates_of_texts
+from unmask.tables._raw import Raw
 from unmask.tables.schema import Column, Kind, quoted
 
 
