@@ -3,15 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+OLDEST := .venv-oldest
 # Two cores: two test processes, each with one thread of its own.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check calibrate bench papers docs clean
+.PHONY: help demo test check check-oldest calibrate bench papers docs clean
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1|/' | column -t -s '|'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "unmask needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -22,7 +23,13 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 $(VENV)/installed-test: $(VENV)/installed
 	@echo "Installing the test tools into $(VENV) (once) ..."
-	@$(PIP) --editable '.[test]'
+	@$(PIP) --editable '.[test,check]'
+	@touch $@
+
+$(OLDEST)/installed: pyproject.toml constraints-oldest.txt
+	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	@echo "Installing the oldest supported libraries into $(OLDEST) (once) ..."
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt --editable '.[test]'
 	@touch $@
 
 demo: $(VENV)/installed  ## install, then audit a leaky and a careful release of the bundled data
@@ -38,6 +45,11 @@ check: $(VENV)/installed-test  ## ruff, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Compiled loops are kept apart: each numba throws away those of the other.
+check-oldest: $(OLDEST)/installed  ## the tests of `make test` with the oldest libraries that pyproject.toml allows
+	@scripts/ensure-browser
+	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(ONE_THREAD) $(OLDEST)/bin/python -m pytest -n 2 -m "not calibration and not papers"
+
 calibrate: $(VENV)/installed-test  ## honesty and power over hundreds of seeds (under 15 minutes)
 	$(PYTEST) -n 2 -m calibration
 
@@ -52,6 +64,6 @@ docs: $(VENV)/installed  ## the example of docs/how-to/read-the-report.md and th
 	$(BIN)/unmask demo --out build/docs/demo --quiet
 	$(BIN)/python -c "from pathlib import Path; from unmask.reports.browser import write_picture; write_picture(Path('build/docs/demo/report.html'), Path('docs/images/report.png'))"
 
-clean:  ## remove the environment and the caches
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+clean:  ## remove the environments and the caches
+	rm -rf $(VENV) $(OLDEST) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, norm
 from sklearn.neighbors import KernelDensity
@@ -87,7 +88,7 @@ def test_kernel_density_sums_to_one():
     rows = crowd(30, seed=1).select(["height"])
     grid = replace(rows.take(np.zeros(4001, dtype=int)), numbers=np.linspace(-1, 2, 4001)[:, None])
     density = np.exp(Kernel.fitted_to(rows, None, 0.3).log_density(rows, grid))
-    assert np.trapezoid(density, dx=3 / 4000) == pytest.approx(1, abs=1e-6)
+    assert trapezoid(density, dx=3 / 4000) == pytest.approx(1, abs=1e-6)
 
 
 def test_network_density_tends_to_the_likelihood_of_the_generator(rng):

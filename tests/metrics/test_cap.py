@@ -90,7 +90,8 @@ def test_equals_sdmetrics():
 def test_equals_synthpop(pair):
     """The sums over tables of secret x key, d for real and s for synthetic, as in synthpop's `disclosure`."""
     real, synthetic = pair
-    frames = [part.to_pandas().astype(object).fillna("Missing").astype(str) for part in (real, synthetic)]
+    given = [part.to_pandas() for part in (real, synthetic)]
+    frames = [frame.astype(str).where(frame.notna(), "Missing") for frame in given]
     tables = [pd.crosstab(frame["smoker"], frame[KEYS].agg(" | ".join, axis=1)) for frame in frames]
     rows, columns = tables[0].index.union(tables[1].index), tables[0].columns.union(tables[1].columns)
     d, s = (table.reindex(index=rows, columns=columns, fill_value=0).to_numpy() for table in tables)

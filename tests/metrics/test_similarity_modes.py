@@ -90,7 +90,7 @@ def test_mostlyai_qa_follows_its_formulas_on_numbers(rng):
     encoded = [[], [], []]
     for column in range(3):
         known = np.concatenate([real.numbers[:, column], holdout.numbers[:, column]])
-        scaler = QuantileTransformer(n_quantiles=100, subsample=None).fit(known.reshape(-1, 1))
+        scaler = QuantileTransformer(n_quantiles=100, subsample=len(known)).fit(known.reshape(-1, 1))
         for table, parts in zip((synthetic, real, holdout), encoded, strict=True):
             parts.append(scaler.transform(table.numbers[:, [column]]) - 0.5)
     s, r, h = (normalize(np.hstack(parts)) for parts in encoded)

@@ -121,25 +121,20 @@ def count_dates(stamps: np.ndarray) -> tuple[np.ndarray, str]:
     return np.empty(0), ""
 
 
-def dates_of_texts(texts: tuple[str, ...], layout: str) -> np.ndarray:
-    """The date of each text that is written in exactly this layout; NaT for the others."""
-    stamps = pd.to_datetime(pd.Series(texts, dtype=object), format=layout, errors="coerce")
-    exact = stamps.dt.strftime(layout).to_numpy(dtype=object) == np.array(texts, dtype=object)
-    return stamps.where(exact).to_numpy()
-
-
 def _objects(series: pd.Series, name: str, where: str, from_file: bool) -> RawColumn:
     """Text, or Python objects: all dates, all true/false, or values that text tells apart."""
-    if isinstance(series.dtype, pd.StringDtype):
+    if from_file or isinstance(series.dtype, pd.StringDtype):
         index, found = pd.factorize(series, use_na_sentinel=True)
-        return RawColumn(name, str(series.dtype), values=tuple(map(str, found)), index=index, from_file=from_file)
+        dtype = "str" if from_file else str(series.dtype)  # pandas 2 reads texts as objects: a file has one schema
+        return RawColumn(name, dtype, values=tuple(map(str, found)), index=index, from_file=from_file)
     present = series[series.notna()]
     types = set(present.map(type).unique()) if len(present) else set()
     if types == {str}:
         index, found = pd.factorize(series, use_na_sentinel=True)
-        return RawColumn(name, str(series.dtype), values=tuple(map(str, found)), index=index, from_file=from_file)
+        return RawColumn(name, str(series.dtype), values=tuple(map(str, found)), index=index)
     if types and types <= {datetime.date}:
-        return _date_raw(pd.to_datetime(series).to_numpy(), name, "date", where)
+        days = [day if known else None for day, known in zip(series, series.notna(), strict=True)]
+        return _date_raw(np.array(days, dtype="datetime64[D]"), name, "date", where)
     if strange := sorted(kind.__name__ for kind in types if not _is_value_type(kind)):
         raise InputError(
             f"{where}: column '{name}' holds objects of type {quoted(strange)}.\n"

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from unmask.errors import SchemaError
+from unmask.tables._dates import texts_of_dates
 from unmask.tables.encode import stamps_of
 from unmask.tables.schema import Column, Kind
 
@@ -33,7 +34,7 @@ def decode(column: Column, codes: np.ndarray, numbers: np.ndarray | None) -> pd.
 def _dates(column: Column, numbers: np.ndarray) -> pd.Series:
     if column.format:
         distinct, index = np.unique(numbers, return_inverse=True)
-        texts = _stamps(column, distinct).dt.strftime(column.format).to_numpy(dtype=object)
+        texts = texts_of_dates(_stamps(column, distinct), column.format)
         return pd.Series(texts[index], name=column.name, dtype=column.dtype or "str")
     stamps = _stamps(column, numbers)
     if column.dtype == "date":
@@ -60,11 +61,12 @@ def _categories(column: Column, codes: np.ndarray) -> pd.Series:
         index = np.where(missing, -1, codes.astype(np.int64))
         categories = pd.Categorical.from_codes(index, categories=pd.Index(column.values), ordered=column.ordered)
         return pd.Series(categories, name=column.name)
-    none: list[object] = [None] * (column.size + 1 - len(column.values))
-    lookup = np.empty(column.code_count, dtype=object)
-    lookup[:] = [*column.values, *none, *(name for name, _ in column.groups)]
     if generalised or column.dtype == "category":
         dtype = "object"
     else:
         dtype = column.dtype or ("str" if all(isinstance(value, str) for value in column.values) else "object")
+    absent = np.nan if dtype == "str" else None  # as pandas 3 has it in texts; in pandas 2 those are objects
+    lookup = np.empty(column.code_count, dtype=object)
+    nothing = [absent] * (column.size + 1 - len(column.values))
+    lookup[:] = [*column.values, *nothing, *(name for name, _ in column.groups)]
     return pd.Series(lookup[codes], name=column.name, dtype=NULLABLE.get(dtype, dtype) if missing.any() else dtype)

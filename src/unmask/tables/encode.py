@@ -8,7 +8,8 @@ from enum import StrEnum
 import numpy as np
 
 from unmask.errors import SchemaError
-from unmask.tables._raw import RawColumn, dates_of_texts
+from unmask.tables._dates import dates_of_texts
+from unmask.tables._raw import RawColumn
 from unmask.tables.schema import Column, Kind, quoted
 
 

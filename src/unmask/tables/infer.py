@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from unmask.errors import InputError, SchemaError
-from unmask.tables._raw import RawColumn, count_dates, dates_of_texts, raw_column
+from unmask.tables._dates import dates_of_texts
+from unmask.tables._raw import RawColumn, count_dates, raw_column
 from unmask.tables.schema import LARGEST_INTEGER, MAX_VALUES, Column, Kind, Origin, Schema, quoted
 
 # Texts that mean "missing" when everything else in the column is a number.
