@@ -84,7 +84,7 @@ def by_name(result):
 
 def test_a_tenth_of_the_records_copied_is_counted_and_no_row_is_named():
     leaky = planted(600, leaked=60, columns=12, seed=2)
-    result = audit(leaky.real, leaky.synthetic, holdout=leaky.holdout, attacks=600, seed=1)
+    result = audit(leaky.real, leaky.synthetic, holdout=leaky.holdout, attempts=600, seed=1)
     copies, linking = by_name(result)["copies"], by_name(result)["linking"]
     assert copies.above.low <= 60 <= copies.above.high + 1
     assert copies.worst.value > 0.95
@@ -104,7 +104,7 @@ def test_a_tenth_of_the_records_copied_is_counted_and_no_row_is_named():
 
 def test_without_a_holdout_hits_are_counted_and_nothing_more_is_claimed():
     clean = planted(300, leaked=0, columns=6, seed=2)
-    result = audit(clean.real, clean.synthetic, attacks=100)
+    result = audit(clean.real, clean.synthetic, attempts=100)
     for name in ("copies", "linking", "singling out, univariate"):
         found = by_name(result)[name]
         assert (found.worst, found.above, found.undefined) == (None, None, NO_HOLDOUT)
@@ -117,7 +117,7 @@ def test_where_real_and_holdout_differ_nothing_is_said_about_records():
     codes = clean.holdout.codes.copy(order="F")
     codes[:, 0] = 0
     other = type(clean.holdout)(clean.holdout.schema, codes, clean.holdout.numbers)
-    result = audit(clean.real, clean.synthetic, holdout=other, attacks=100)
+    result = audit(clean.real, clean.synthetic, holdout=other, attempts=100)
     assert {found.undefined for found in by_name(result).values() if found is not None} == {CONFOUNDED}
     assert not any(isinstance(cell, int | float) for grid in result.grids if grid.name == "criteria" for row in grid.rows
                    for cell in (row[grid.columns.index("worst record")], row[grid.columns.index("above tolerance")]))  # fmt: skip

@@ -4,11 +4,18 @@ import json
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
-from unmask.audits import demo, describe, epsilon, everyone, mechanism, release
+from unmask.audits.attack.audit import AttackAudit
+from unmask.audits.demo import Demonstration
+from unmask.audits.describe import Description
+from unmask.audits.epsilon.audit import EpsilonAudit
+from unmask.audits.everyone.audit import EveryoneAudit
+from unmask.audits.plan import Plan
+from unmask.audits.release.audit import ReleaseAudit
 from unmask.cli.main import app
 from unmask.errors import RunError
+from unmask.results.migration import upgraded
 
 
 @pytest.fixture
@@ -41,12 +48,8 @@ def idle(monkeypatch):
     def work(*_, **__):
         raise AssertionError("the work began")
 
-    monkeypatch.setattr(release, "run", work)
-    monkeypatch.setattr(describe, "describe", work)
-    monkeypatch.setattr(demo, "demo", work)
-    monkeypatch.setattr(mechanism, "run", work)
-    monkeypatch.setattr(everyone, "run", work)
-    monkeypatch.setattr(epsilon, "run", work)
+    for audit in (ReleaseAudit, Description, Demonstration, AttackAudit, EveryoneAudit, EpsilonAudit):
+        monkeypatch.setattr(audit, "run", work)
 
 
 VERBS = ("audit", "describe", "demo", "attack", "everyone", "epsilon")
@@ -72,8 +75,7 @@ def test_a_directory_that_cannot_be_written_to(tables, idle, verb, monkeypatch):
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_result_of_another_plan(tables, idle, verb, tmp_path):
-    from tests.audits.test_result import full_result
-
+    from tests.results.test_result import full_result
     from unmask.results.directory import write
 
     write(full_result(audit="another"), tmp_path / "run")
@@ -98,6 +100,7 @@ def test_other_tables_or_choices_are_named_before_the_work(tables, verb, monkeyp
 def test_what_the_demo_expects_is_what_it_gives():
     from tests.reports.examples import GOLDEN
 
-    plain = json.loads((GOLDEN / "demo.json").read_text())
-    assert demo.expected(0).plan == plain["plan"]
-    assert demo.expected(0).audit == plain["audit"]
+    plain = upgraded(json.loads((GOLDEN / "demo.json").read_text()))
+    expected = Demonstration(Plan()).expected()
+    assert expected.plan == plain["plan"]
+    assert expected.audit == plain["audit"]

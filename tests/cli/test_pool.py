@@ -4,9 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from inspect import signature
 from pathlib import Path
-from typing import get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -108,13 +106,18 @@ def test_the_verbs_explain_themselves(folder, verb):
 
 def test_what_both_verbs_ask_has_the_same_words_and_the_defaults_of_the_plan():
     from unmask.audits.everyone.plan import EveryonePlan
+    from unmask.audits.foreign.plan import PoolPlan
     from unmask.cli import everyone, pool
 
-    theirs, ours = (get_type_hints(verb, include_extras=True) for verb in (everyone.run, pool.attack))
-    for name, other in {"groups": "groups", "secrets": "secret", "rate": "rate", "confidence": "confidence"}.items():
-        assert ours[name].__metadata__[0].help == theirs[other].__metadata__[0].help
+    theirs, ours = (
+        {each.name: each for each in verb.params} for verb in (everyone.command, pool.command.commands["attack"])
+    )
+    for name in ("groups", "secrets", "rate", "confidence"):
+        assert ours[name].help == theirs[name].help
+        assert ours[name].opts == theirs[name].opts
     for name in ("rate", "confidence", "scorer"):
-        assert signature(pool.attack).parameters[name].default == getattr(EveryonePlan, name)
+        assert getattr(PoolPlan, name) == getattr(EveryonePlan, name)
+        assert f"[default: {getattr(EveryonePlan, name)}]" in ours[name].help
 
 
 def test_help_needs_no_heavy_imports():

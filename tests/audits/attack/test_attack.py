@@ -13,8 +13,9 @@ import pytest
 
 from unmask.attacks import names
 from unmask.audits.attack.audit import attack
-from unmask.audits.attack.plan import AttackPlan, read_plan, write_plan
+from unmask.audits.attack.plan import AttackPlan
 from unmask.audits.attack.words import limit_for
+from unmask.audits.plan import read_plan, write_plan
 from unmask.errors import GeneratorError, InputError, ParameterError, RunError
 from unmask.generators.claim import Claim, Neighbours
 from unmask.results.policy import Severity
@@ -260,7 +261,7 @@ def test_an_attack_that_fails_is_listed_not_dropped(population):
         ({"access": "uncertain-box"}, "--possible"),
         ({"attacks": ("nonsense",)}, "no attack 'nonsense'"),
         ({"attacks": ("histogram:bons=3",)}, "no parameter bons"),
-        ({"tests": 1}, "at least 2"),
+        ({"tests": 1}, "--tests is 1; use a whole number from 2"),
         ({"prior": 2.0}, "between 0 and 1"),
     ],
 )
@@ -270,12 +271,14 @@ def test_bad_choices_are_refused_before_anything_is_drawn(population, choices, s
 
 
 def test_plans_come_back_from_their_file(tmp_path):
-    plan = AttackPlan("privbayes:epsilon=1", targets="rare:3", attacks=("histogram", "queries:order=1"), shadows=7)
-    write_plan(plan, tmp_path / "plan.toml")
-    assert AttackPlan(**read_plan(tmp_path / "plan.toml")) == plan
+    plan = AttackPlan(
+        generator="privbayes:epsilon=1", targets="rare:3", attacks=("histogram", "queries:order=1"), shadows=7
+    )
+    write_plan(plan, tmp_path / "plan.toml", "unmask attack people.csv")
+    assert AttackPlan(**read_plan(AttackPlan, tmp_path / "plan.toml")) == plan
     (tmp_path / "bad.toml").write_text("shadow = 3")
     with pytest.raises(InputError, match="unknown field shadow"):
-        read_plan(tmp_path / "bad.toml")
+        read_plan(AttackPlan, tmp_path / "bad.toml")
 
 
 def test_limits_follow_the_neighbours():

@@ -7,13 +7,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.audits.parts import equal
 from unmask.attacks.everyone.secret_guess import BORROWED, STEPS, Guessed, SecretGuess, by_unit, secrets_in
 from unmask.audits.everyone.attribute.judge import gain_of
 from unmask.audits.everyone.attribute.play import SecretGuesses, folder_of, guess_all, redraw
 from unmask.audits.everyone.attribute.stage import attributes
 from unmask.audits.everyone.audit import set_up
-from unmask.audits.everyone.audited import Extra
 from unmask.audits.everyone.plan import EveryonePlan
+from unmask.audits.part import Part
+from unmask.audits.runner import Runner
 from unmask.errors import ParameterError, RunError
 from unmask.generators.copycat import Copycat
 from unmask.generators.foreign import Foreign
@@ -21,9 +23,9 @@ from unmask.generators.oblivious import Oblivious
 from unmask.reports.words import exposed
 from unmask.results.figures import listed_above
 from unmask.results.policy import Severity
-from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.coin import coin_tasks
 from unmask.simulation.coin_pool import CoinPool
-from unmask.simulation.executors.local import run_tasks
+from unmask.simulation.executors.local import Local
 from unmask.simulation.secret import redrawn
 from unmask.simulation.store import MemoryStore
 from unmask.tables.table import Table
@@ -49,7 +51,7 @@ def play(generator, table, **choices):
     plan = EveryonePlan(generator=repr(generator), **({"runs": 32, "distances": False} | choices))
     setting, _, _ = set_up(plan, generator, table)
     tasks, store = coin_tasks(plan.runs), MemoryStore()
-    run_tasks(setting, tasks, store, work=draw_coins)
+    Local().run(setting, tasks, store)
     return plan, CoinPool.gather(setting, tasks, store)
 
 
@@ -160,7 +162,7 @@ def test_people_of_several_rows_count_once_and_gain_as_much():
     """Each row of a person is copied with probability .6 on its own; success is a mean over rows."""
     table = keyed(400, 2, rows_each=2)
     plan, pool = play(Copycat(0.6), table, runs=64, secrets="illness")
-    extra = attributes(plan, pool)
+    extra = attributes(plan, pool, Runner())
     (finding,) = extra.findings
     assert finding.estimate.value == pytest.approx(0.6 * (1 - 1 / LEVELS), abs=0.03)
     assert finding.exposure.attacked == 200
@@ -172,7 +174,7 @@ def test_a_copied_few_are_listed_and_nobody_else():
     table = keyed(200, 3)
     frame = table.to_pandas().assign(vip=["yes"] * 10 + ["no"] * 190)
     plan, pool = play(Copycat(1.0, where="vip=yes"), Table.from_pandas(frame), runs=128, secrets="illness")
-    extra = attributes(plan, pool)
+    extra = attributes(plan, pool, Runner())
     columns = dict(extra.columns)
     listed = np.flatnonzero(columns["illness: listed"])
     assert set(range(10)) <= set(listed)
@@ -190,7 +192,7 @@ def test_redrawn_secrets_are_guessed_at_chance_for_those_out():
     150 people x 32 runs without them: standard error .43 / sqrt(4,800) = .006.
     """
     plan, pool = play(Copycat(0.5), keyed(150, 4), runs=64, secrets="illness", redraw_secrets=True)
-    found = redraw(plan, pool, SecretGuess.of(pool.setting.candidates, "illness"))
+    found = redraw(plan, pool, SecretGuess.of(pool.setting.candidates, "illness"), Runner())
     gain = gain_of(found, 0.95)
     assert gain.outside.value == pytest.approx(1 / LEVELS, abs=0.025)
     assert gain.difference.value == pytest.approx(0.5 * (1 - 1 / LEVELS), abs=0.035)
@@ -217,23 +219,23 @@ def test_redrawing_changes_one_column_and_the_same_for_all_rows_of_a_unit(rng):
 
 def test_the_second_pool_is_resumed_and_does_not_depend_on_workers(tmp_path):
     plan, pool = play(Copycat(0.5), keyed(60, 6), secrets="illness", redraw_secrets=True)
-    first = attributes(plan, pool, directory=tmp_path, workers=2)
+    first = attributes(plan, pool, Runner(Local(2), draws=tmp_path))
     files = sorted((tmp_path / "draws-10-illness").glob("*.npz"))
     assert len(files) == 32
     files[3].unlink()
     before = files[4].stat().st_mtime_ns
-    again = attributes(plan, pool, directory=tmp_path)
+    again = attributes(plan, pool, Runner(draws=tmp_path))
     assert files[3].exists()
     assert files[4].stat().st_mtime_ns == before, "what is there is not drawn again"
-    assert again == first
-    assert attributes(plan, pool) == first
+    assert equal(again, first)
+    assert equal(attributes(plan, pool, Runner()), first)
     with pytest.raises(RunError, match="seed was 0, now it is 1"):
-        attributes(replace(plan, seed=1), pool, directory=tmp_path)
+        attributes(replace(plan, seed=1), pool, Runner(draws=tmp_path))
 
 
 def test_the_result_tells_each_secret_and_no_value():
     plan, pool = play(Oblivious(), keyed(80, 7), secrets=("illness", "wage"), redraw_secrets=True)
-    extra = attributes(plan, pool)
+    extra = attributes(plan, pool, Runner())
     names = [finding.name.removeprefix("everyone/attribute/") for finding in extra.findings]
     assert names == ["illness", "wage", "illness, drawn anew", "wage, drawn anew"]
     assert {finding.criterion for finding in extra.findings} == {"attribute"}
@@ -250,7 +252,7 @@ def test_the_result_tells_each_secret_and_no_value():
 
 def test_nothing_asked_nothing_done():
     plan, pool = play(Oblivious(), keyed(40, 8), runs=8)
-    assert attributes(plan, pool) == Extra()
+    assert equal(attributes(plan, pool, Runner()), Part())
 
 
 def test_what_cannot_be_asked_is_said():
@@ -264,7 +266,7 @@ def test_what_cannot_be_asked_is_said():
     numbers[:, table.schema.numeric.index(table.schema.position("wage"))] = np.nan
     nobody = replace(table, numbers=numbers)
     plan, pool = play(Oblivious(), nobody, runs=8, secrets="wage")
-    extra = attributes(plan, pool)
+    extra = attributes(plan, pool, Runner())
     assert not extra.findings
     assert extra.not_tested[0].name == "wage"
 
@@ -281,7 +283,7 @@ def test_no_two_columns_share_the_directory_of_their_draws():
 def test_the_report_shows_how_many_people_are_listed():
     """Their worst risk is not defined, their number is: at most 1 in 10 expected to be wrong, which is no confidence."""
     plan, pool = play(Copycat(1.0), keyed(60, 12), runs=64, secrets="illness")
-    (finding,) = attributes(plan, pool).findings
+    (finding,) = attributes(plan, pool, Runner()).findings
     found = finding.exposure
     assert found.hit > 30
     assert (found.above.low, found.above.high) == (int(0.9 * found.hit), found.hit)
@@ -298,9 +300,9 @@ def test_the_expected_right_names_are_not_lost_to_rounding():
 def test_secrets_are_drawn_anew_by_whoever_runs_the_generator():
     plan, pool = play(Oblivious(), keyed(40, 13), runs=8, secrets="illness")
     foreign = replace(pool, setting=replace(pool.setting, generator=Foreign()))
-    remedies = {each.remedy for each in attributes(plan, foreign).not_tested}
+    remedies = {each.remedy for each in attributes(plan, foreign, Runner()).not_tested}
     assert remedies == {"run the generator here: --generator 'command: ...'"}
-    assert {each.remedy for each in attributes(plan, pool).not_tested} == {"use --redraw-secrets"}
+    assert {each.remedy for each in attributes(plan, pool, Runner()).not_tested} == {"use --redraw-secrets"}
 
 
 @dataclass(frozen=True)
@@ -314,7 +316,7 @@ class Broken(Oblivious):
 def test_failed_runs_of_the_second_pool_are_counted_and_no_reason_is_quoted():
     plan, pool = play(Oblivious(), keyed(40, 10), runs=8, secrets="illness", redraw_secrets=True)
     broken = replace(pool, setting=replace(pool.setting, generator=Broken()))
-    extra = attributes(plan, broken)
+    extra = attributes(plan, broken, Runner())
     assert extra.failed_tasks == 8
     assert [each.name for each in extra.not_tested] == ["illness, drawn anew"]
     assert "the notes name the kinds of error" in extra.not_tested[0].remedy

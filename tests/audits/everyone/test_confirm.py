@@ -7,26 +7,31 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.audits.parts import equal
 from unmask.attacks.everyone.features import FeaturePlan, Features
-from unmask.audits.everyone.audit import scorer_of, set_up
-from unmask.audits.everyone.audited import Extra
+from unmask.audits.everyone.audit import set_up
 from unmask.audits.everyone.confirm.pool_score import SCORE, PoolScore
 from unmask.audits.everyone.confirm.result import ordinal
 from unmask.audits.everyone.confirm.stage import confirm, most_exposed, play_people
 from unmask.audits.everyone.confirm.stage import set_up as set_up_confirm
-from unmask.audits.everyone.confirm.wager import ADVANTAGES, Bet, PersonGame, graded_gain
+from unmask.audits.everyone.confirm.wager import ADVANTAGES, Bet, PersonWager, graded_gain
+from unmask.audits.everyone.drawn import CoinRuns
 from unmask.audits.everyone.evidence import judge
+from unmask.audits.everyone.judging import scorer_of
 from unmask.audits.everyone.people import judge_people
 from unmask.audits.everyone.plan import EveryonePlan
+from unmask.audits.part import Part
+from unmask.audits.runner import Runner
 from unmask.generators import parse
 from unmask.generators.claim import Neighbours
 from unmask.generators.independent import Independent
 from unmask.generators.random import RandomModel
 from unmask.results.policy import Severity
-from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.coin import coin_tasks
 from unmask.simulation.coin_pool import CoinPool
-from unmask.simulation.executors.local import run_tasks
-from unmask.simulation.person import Person, coin_of, confirm_run, play
+from unmask.simulation.executors.local import Local
+from unmask.simulation.pair import coin_of
+from unmask.simulation.person import Person, person_task
 from unmask.simulation.store import FileStore, MemoryStore
 from unmask.stats import log_e_value_of_bets, stakes
 from unmask.tables.table import Table, concatenate
@@ -44,31 +49,30 @@ def town(rows: int = 120, seed: int = 1, vips: int = VIPS) -> Table:
 
 
 def drawn(plan: EveryonePlan, real: Table, generator: Any = None, store: Any = None):
-    """The first stage: pool, people, rows of the candidates, store."""
-    setting, rows, _ = set_up(plan, generator or parse(plan.generator, plan.settings), real)
+    """The first stage: runs and people."""
+    setting, rows, coins = set_up(plan, generator or parse(plan.generator, plan.settings), real)
     store, tasks = store or MemoryStore(), coin_tasks(plan.runs)
-    run_tasks(setting, tasks, store, work=draw_coins)
+    Local().run(setting, tasks, store)
     pool = CoinPool.gather(setting, tasks, store)
     judged = judge(pool.load, pool.members, families=setting.features.families, scorer=scorer_of(plan))
     people = judge_people(judged, setting.game.coined, rate=plan.rate, confidence=plan.confidence)
-    return pool, people, rows, store
+    return CoinRuns(pool, real, rows, coins), people
 
 
-def confirmed(plan: EveryonePlan, real: Table, generator: Any = None, **more: Any) -> Extra:
-    pool, people, rows, store = drawn(plan, real, generator)
-    return confirm(plan, pool, people, real, rows, store=store, **more)
+def confirmed(plan: EveryonePlan, real: Table, generator: Any = None) -> Part:
+    return confirm(plan, *drawn(plan, real, generator), Runner())
 
 
-def grid(extra: Extra):
+def grid(extra: Part):
     (found,) = extra.grids
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
 
 
-COPIER = EveryonePlan("copycat:p=0.5,where=vip=yes", runs=64, confirm=VIPS, confirm_runs=128, seed=3)
+COPIER = EveryonePlan(generator="copycat:p=0.5,where=vip=yes", runs=64, confirm=VIPS, confirm_runs=128, seed=3)
 
 
 @pytest.fixture(scope="module")
-def copied() -> Extra:
+def copied() -> Part:
     return confirmed(COPIER, town())
 
 
@@ -109,7 +113,7 @@ def test_the_result_says_what_half_size_training_does(copied):
 
 
 def test_nobody_is_confirmed_where_nothing_leaks():
-    plan = EveryonePlan("oblivious", runs=32, confirm=3, confirm_runs=64, seed=5)
+    plan = EveryonePlan(generator="oblivious", runs=32, confirm=3, confirm_runs=64, seed=5)
     extra = confirmed(plan, town())
     assert [row["verdict"] for row in grid(extra)] == ["not decided in 64 runs"] * 3
     assert extra.findings[0].severity is Severity.NONE
@@ -118,7 +122,7 @@ def test_nobody_is_confirmed_where_nothing_leaks():
 
 def test_nothing_is_played_unless_asked():
     plan = replace(COPIER, confirm=0)
-    assert confirm(plan, None, None, None, None, store=MemoryStore()) == Extra()  # type: ignore[arg-type]
+    assert equal(confirm(plan, None, None, Runner()), Part())  # type: ignore[arg-type]
 
 
 def test_ranks_are_written_in_words():
@@ -137,17 +141,17 @@ def rows_of(table: Table) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("coins", ["independent", "paired"])
 def test_the_tables_differ_in_one_person_only(coins):
     real = town(40)
-    plan = EveryonePlan("independent", runs=8, coins=coins, confirm=3, confirm_runs=20)
-    pool, people, rows, _ = drawn(plan, real)
-    chosen = most_exposed(plan, pool, people)
-    setting = set_up_confirm(plan, pool, chosen, real, rows)
+    plan = EveryonePlan(generator="independent", runs=8, coins=coins, confirm=3, confirm_runs=20)
+    runs, people = drawn(plan, real)
+    chosen = most_exposed(plan, runs.pool, people)
+    setting = set_up_confirm(plan, runs, chosen)
     assert setting.synthetic_rows == 40  # a constant, with and without the person
     for unit in chosen:
         pair = setting.people[unit].pair
         left = rows_of(pair.inside)
         left.remove(tuple(real.codes[unit].tolist()))
         if coins == "paired":
-            left.append(tuple(real.codes[pool.setting.game.partners[unit]].tolist()))
+            left.append(tuple(real.codes[runs.pool.setting.game.partners[unit]].tolist()))
         assert rows_of(pair.inside) == rows_of(real)
         assert rows_of(pair.outside) == sorted(left)
 
@@ -179,14 +183,14 @@ def test_the_features_of_one_person_are_those_of_the_pool():
 
 def test_full_size_is_the_whole_table_where_the_pool_was_a_part():
     real = town(80)
-    plan = EveryonePlan("independent", runs=8, subsample=30, confirm=2, confirm_runs=20)
-    pool, people, rows, _ = drawn(plan, real)
-    chosen = most_exposed(plan, pool, people)
-    setting = set_up_confirm(plan, pool, chosen, real, rows)
+    plan = EveryonePlan(generator="independent", runs=8, subsample=30, confirm=2, confirm_runs=20)
+    runs, people = drawn(plan, real)
+    chosen = most_exposed(plan, runs.pool, people)
+    setting = set_up_confirm(plan, runs, chosen)
     for unit in chosen:
         pair = setting.people[unit].pair
         assert pair.sizes == (80, 79)
-        assert np.array_equal(pair.target.codes[0], real.codes[rows[unit]])
+        assert np.array_equal(pair.target.codes[0], real.codes[runs.rows[unit]])
 
 
 def test_the_coin_says_which_table_is_fitted():
@@ -203,15 +207,15 @@ def test_the_coin_says_which_table_is_fitted():
             return RandomModel(table.schema)
 
     real = town(30)
-    plan = EveryonePlan("watcher", runs=8, confirm=1, confirm_runs=20, seed=2)
-    pool, people, rows, _ = drawn(plan, real, Watcher())
-    (unit,) = most_exposed(plan, pool, people)
-    setting = set_up_confirm(plan, pool, (unit,), real, rows)
+    plan = EveryonePlan(generator="watcher", runs=8, confirm=1, confirm_runs=20, seed=2)
+    runs, people = drawn(plan, real, Watcher())
+    (unit,) = most_exposed(plan, runs.pool, people)
+    setting = set_up_confirm(plan, runs, (unit,))
     seen.clear()
-    runs = [confirm_run(unit, index) for index in range(30)]
-    for run in runs:
-        play(setting, run)
-    coins = [coin_of(plan.seed, run) for run in runs]
+    tasks = [person_task(unit, index) for index in range(30)]
+    for task in tasks:
+        setting.play(task)
+    coins = [coin_of(plan.seed, task) for task in tasks]
     assert seen == [30 if coin else 29 for coin in coins]
     assert 5 < sum(coins) < 25
 
@@ -219,18 +223,21 @@ def test_the_coin_says_which_table_is_fitted():
 def test_runs_are_kept_and_neither_workers_nor_an_interruption_change_anything(tmp_path, copied):
     plan = replace(COPIER, confirm=2, confirm_runs=32)
     real = town()
-    pool, people, rows, _ = drawn(plan, real)
-    alone = confirm(plan, pool, people, real, rows, store=MemoryStore())
+    runs, people = drawn(plan, real)
+
+    def kept_in(store):
+        return replace(runs, pool=replace(runs.pool, store=store))
+
+    alone = confirm(plan, kept_in(MemoryStore()), people, Runner())
     store = FileStore(tmp_path)
-    together = confirm(plan, pool, people, real, rows, store=store, workers=2)
+    together = confirm(plan, kept_in(store), people, Runner(Local(2)))
     files = sorted(path.name for path in tmp_path.iterdir())
     assert len(files) == 64
     (tmp_path / files[10]).unlink()
     told = []
-    again = confirm(
-        plan, pool, people, real, rows, store=store, progress=lambda done, total: told.append((done, total))
-    )
-    assert alone == together == again
+    again = confirm(plan, kept_in(store), people, Runner(progress=lambda done, total: told.append((done, total))))
+    assert equal(alone, together)
+    assert equal(alone, again)
     assert sorted(path.name for path in tmp_path.iterdir()) == files
     assert told[-1] == (64, 64)
 
@@ -238,7 +245,9 @@ def test_runs_are_kept_and_neither_workers_nor_an_interruption_change_anything(t
 def test_white_box_measurements_are_read():
     """The histogram publishes noisy counts of cells: with them a person at epsilon 3 is confirmed."""
     real = town(60).select(["c0", "vip"])
-    plan = EveryonePlan("histogram:epsilon=3", runs=16, access="white-box", confirm=1, confirm_runs=256, seed=4)
+    plan = EveryonePlan(
+        generator="histogram:epsilon=3", runs=16, access="white-box", confirm=1, confirm_runs=256, seed=4
+    )
     (row,) = grid(confirmed(plan, real))
     assert row["verdict"] == "confirmed"
     assert 0 < row["epsilon >= at full size"] <= 3
@@ -260,7 +269,7 @@ class Touchy:
 
 
 def test_failed_runs_are_counted_and_their_words_kept_out():
-    plan = EveryonePlan("touchy", runs=16, confirm=2, confirm_runs=40)
+    plan = EveryonePlan(generator="touchy", runs=16, confirm=2, confirm_runs=40)
     extra = confirmed(plan, town(40), Touchy())
     assert 5 <= extra.failed_tasks <= 45
     assert any("failed" in note and "ValueError" in note for note in extra.notes)
@@ -269,7 +278,7 @@ def test_failed_runs_are_counted_and_their_words_kept_out():
 
 
 def test_who_could_never_be_played_was_not_tested():
-    plan = EveryonePlan("touchy", runs=16, confirm=2, confirm_runs=20)
+    plan = EveryonePlan(generator="touchy", runs=16, confirm=2, confirm_runs=20)
     extra = confirmed(plan, town(40), Touchy(share=1.0))
     assert extra.failed_tasks == 40
     assert extra.not_tested[0].reason == "every run of the exact game failed"
@@ -315,13 +324,13 @@ def test_the_bound_on_the_advantage_is_its_definition(rng):
         Bet(np.array([[3, 3 + run // 2], [0, 0]]), np.array([[3, 3 + run // 2], [0, 0]]), np.array([run % 2, -1]), bool(run % 2))
         for run in range(40)
     ]  # fmt: skip
-    game = PersonGame.__new__(PersonGame)
-    game.history, game.shares = history, np.log([0.5, 1.5])
+    wager = PersonWager.__new__(PersonWager)
+    wager.history, wager.shares = history, np.log([0.5, 1.5])
 
     class Known:
         betting = type("B", (), {"confidence": 0.99})
 
-    game.game = Known()  # type: ignore[assignment]
+    wager.wager = Known()  # type: ignore[assignment]
     best = -1.0
     for most in ADVANTAGES:
         wealth, peak = np.array([0.5, 1.5]), 0.0
@@ -339,24 +348,24 @@ def test_the_bound_on_the_advantage_is_its_definition(rng):
         if peak < 100:
             break
         best = most
-    assert game.advantage() == pytest.approx(best)
+    assert wager.advantage() == pytest.approx(best)
     assert 0.3 < best < 1
 
 
 def test_the_people_are_played_at_a_share_of_the_error_each():
-    plan = EveryonePlan("random", runs=8, confirm=4, confirm_runs=20, confidence=0.9)
+    plan = EveryonePlan(generator="random", runs=8, confirm=4, confirm_runs=20, confidence=0.9)
     real = town(30)
-    pool, people, rows, store = drawn(plan, real)
-    played = play_people(plan, pool, most_exposed(plan, pool, people), real, rows, store)
-    assert [game.log_threshold for game in played.games] == pytest.approx([np.log(4 / 0.1)] * 4)
+    runs, people = drawn(plan, real)
+    played = play_people(plan, runs, most_exposed(plan, runs.pool, people), Runner())
+    assert [wager.log_threshold for wager in played.wagers] == pytest.approx([np.log(4 / 0.1)] * 4)
 
 
 def test_neighbours_are_those_of_the_coins():
     """A claim about replacement is played with paired coins, and so is the exact game: the number of rows is constant."""
-    plan = EveryonePlan("privbayes:epsilon=1", runs=8, confirm=1, confirm_runs=20)
+    plan = EveryonePlan(generator="privbayes:epsilon=1", runs=8, confirm=1, confirm_runs=20)
     assert parse(plan.generator, plan.settings).claim.neighbours is Neighbours.REPLACE
     real = concatenate([town(31)])
-    pool, people, rows, _ = drawn(plan, real)
-    (unit,) = most_exposed(plan, pool, people)
-    setting = set_up_confirm(plan, pool, (unit,), real, rows)
+    runs, people = drawn(plan, real)
+    (unit,) = most_exposed(plan, runs.pool, people)
+    setting = set_up_confirm(plan, runs, (unit,))
     assert setting.people[unit].pair.sizes == (31, 31)

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
-from unmask.audits import everyone_pooled
+from unmask.audits.everyone import pooled
 from unmask.audits.everyone.evidence import Evidence, Judged
 from unmask.audits.everyone.pooled import judge_pooled, per_coin, pooled_bound
 from unmask.stats import epsilon_one_run
@@ -65,7 +65,7 @@ def counted(monkeypatch):
         calls.append((correct, guesses, coins))
         return epsilon_one_run(correct, guesses, coins=coins, **others)
 
-    monkeypatch.setattr(everyone_pooled, "epsilon_one_run", watch)
+    monkeypatch.setattr(pooled, "epsilon_one_run", watch)
     return calls
 
 

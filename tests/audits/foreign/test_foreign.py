@@ -9,19 +9,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask.audits.everyone.audit import judge_pool, set_up
+from unmask.audits.everyone.audit import EveryoneAudit, set_up
+from unmask.audits.everyone.drawn import CoinRuns
+from unmask.audits.everyone.judging import judge_runs
 from unmask.audits.everyone.plan import EveryonePlan
-from unmask.audits.foreign.audit import attack_pool, export_pool
+from unmask.audits.foreign.audit import attack_pool
+from unmask.audits.foreign.export import export_pool
 from unmask.audits.foreign.swaps import fit_to_coins, fits_of, odd_ones, swapped
+from unmask.audits.runner import Runner
 from unmask.datasets import adult
 from unmask.errors import GeneratorError, InputError, ParameterError, RunError
 from unmask.generators import parse
 from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.foreign import Foreign
 from unmask.reports.record import fields_of
-from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.coin import coin_tasks
 from unmask.simulation.coin_pool import CoinPool
-from unmask.simulation.executors.local import run_tasks
+from unmask.simulation.executors.local import Local
 from unmask.simulation.foreign.pool import file_of
 from unmask.simulation.foreign.private import read_private, sha256
 from unmask.simulation.foreign.words import names_of
@@ -95,8 +99,9 @@ def test_files_and_attack_are_everyone_by_post(leaky, tmp_path):
     real = people(300)
     setting, rows, coins = set_up(plan, parse("cart"), real)
     store, tasks = MemoryStore(), coin_tasks(48)
-    run_tasks(setting, tasks, store, work=draw_coins)
-    expected = judge_pool(plan, CoinPool.gather(setting, tasks, store), real=real, rows=rows, coins=coins)
+    Local().run(setting, tasks, store)
+    drawn = CoinRuns(CoinPool.gather(setting, tasks, store), real, rows, coins)
+    expected = judge_runs(plan, drawn, EveryoneAudit(plan, setting.generator, real).expected(), Runner())
 
     found = attack_pool(leaky, name="a tree", out=tmp_path / "run")
     kept = FileStore(tmp_path / "run" / "draws")
@@ -292,7 +297,7 @@ def test_no_remedy_asks_for_what_only_the_owner_can_do(pool):
 
 @pytest.mark.parametrize("choice", ["access", "redraw_secrets", "confirm", "runs", "seed", "coins"])
 def test_what_the_export_settled_cannot_be_asked_of_the_attack(pool, choice):
-    with pytest.raises(TypeError, match=choice):
+    with pytest.raises(ParameterError, match=f"There is no choice {choice}"):
         attack_pool(pool, **{choice: 1})
 
 
@@ -550,7 +555,7 @@ def test_right_files_of_a_generator_that_leaks_nothing_are_never_called_swapped(
         plan = EveryonePlan(generator="oblivious", runs=16, seed=seed, synthetic_rows=50)
         setting, _, _ = set_up(plan, parse("oblivious"), real)
         store, tasks = MemoryStore(), coin_tasks(16)
-        run_tasks(setting, tasks, store, work=draw_coins)
+        Local().run(setting, tasks, store)
         drawn = CoinPool.gather(setting, tasks, store)
         fits = fits_of(drawn, drawn.members)
         assert swapped(drawn, fits) == ()

@@ -36,9 +36,21 @@ def test_an_audit_does_everything_once(schema, tmp_path, monkeypatch):
     counted(tables, "concatenate", lambda sets: len(sets))
     counted(scoring, "_scores", lambda attack, *_: repr(attack))
     files = [str(tmp_path / f"{name}.csv") for name in ("real", "one", "two")]
-    options = ["--holdout", str(tmp_path / "holdout.csv"), "--attempts", "20", "--workers", "1", "--quiet", "--fail-on", "none"]
+    options = [
+        "--holdout",
+        str(tmp_path / "holdout.csv"),
+        "--attempts",
+        "20",
+        "--workers",
+        "1",
+        "--quiet",
+        "--fail-on",
+        "none",
+    ]
     options += ["--schema", str(tmp_path / "schema.json")] if schema else []
-    answer = CliRunner().invoke(app, ["audit", *files, *options, "--out", str(tmp_path / "run")], catch_exceptions=False)
+    answer = CliRunner().invoke(
+        app, ["audit", *files, *options, "--out", str(tmp_path / "run")], catch_exceptions=False
+    )
     assert answer.exit_code == 0, answer.output
     read_once = {f"_read_file {name}.csv": 1 for name in parts}
     digested = {"digest 80": 2, "digest 40": 2}  # real and holdout have 80 rows, each set has 40
