@@ -277,7 +277,7 @@ def release() -> Result:
     return Result(
         audit="release",
         seed=1,
-        plan={"secrets": ["income"], "attacks": 1000, "confidence": 0.95, "claim": "epsilon 1"},
+        plan={"secrets": ["income"], "attempts": 1000, "confidence": 0.95, "claim": "epsilon 1"},
         inputs=(
             Input("real", 1500, 1400, 15, "public", "ab" * 32),
             Input("synthetic", 1500, 1500, 15, "public", "cd" * 32),
