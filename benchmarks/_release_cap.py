@@ -20,7 +20,7 @@ from unmask.metrics.attribute_scenario import attribute_scenario
 from unmask.metrics.cap import cap, matches
 from unmask.metrics.cap_continuous import predict
 from unmask.metrics.rank_linkage import links
-from unmask.tables.distance import Criterion
+from unmask.tables.distance import RankCriterion
 from unmask.tables.table import Table
 
 KEYS = ["sex", "race", "marital-status", "relationship", "workclass", "education"]
@@ -138,11 +138,11 @@ def main() -> None:
     )
     most = [1_000, 5_000, 20_000, 40_000]
     curve(
-        f"rank linkage, 15 columns, {Criterion.SUM}",
+        f"rank linkage, 15 columns, {RankCriterion.SUM}",
         most,
         [cpu_seconds(lambda n=rows: [0 for _ in links(*tables[n])], repeat=1) for rows in most],
     )
-    for criterion in (Criterion.MAX, Criterion.MIN, Criterion.EUCLID):
+    for criterion in (RankCriterion.MAX, RankCriterion.MIN, RankCriterion.EUCLID):
         curve(
             f"rank linkage, 15 columns, {criterion}",
             few[:2],

@@ -16,9 +16,9 @@ from unmask.attacks._attack import FeatureSet
 from unmask.attacks.features import CorrelationFeatures, HistogramFeatures, NaiveFeatures, QueryFeatures
 from unmask.attacks.shadow import Correlation, Groundhog, Histogram, Naive, Queries, Shadow
 from unmask.generators.independent import Independent
-from unmask.simulation.executors.local import run_tasks
+from unmask.simulation.executors.local import Local
 from unmask.simulation.store import MemoryStore
-from unmask.simulation.target import Setting
+from unmask.simulation.target import TargetSetting
 from unmask.simulation.task import Whose, tasks_for
 from unmask.tables.table import Table
 from unmask.threats.game import Game, lay_ground
@@ -68,17 +68,17 @@ def play(population: Table, targets: int) -> tuple[float, float]:
     game = Game(rows=1000, synthetic_rows=1000)
     ground = lay_ground(population, rng.choice(len(population), targets, replace=False), game, rng)
     features = {feature.key: feature for attack in ATTACKS for feature in attack.features}
-    setting = Setting(targets, game, ground, Independent(), tuple(features.values()))
+    setting = TargetSetting(targets, game, ground, Independent(), tuple(features.values()))
     store = MemoryStore()
     tasks = tasks_for(SHADOWS, TESTS, targets, isolate=False)
     start = time.process_time()
-    run_tasks(setting, tasks, store)
+    Local().run(setting, tasks, store)
     pools = {}
-    for part in (Whose.SHADOW, Whose.TEST):
-        drawn = [store.get(task) for task in tasks if task.whose is part]
+    for whose in (Whose.SHADOW, Whose.TEST):
+        drawn = [store.get(task) for task in tasks if task.whose is whose]
         members = np.stack([arrays["members"] for arrays in drawn])
         arrays = {key: np.stack([arrays[f"feature/{key}"] for arrays in drawn]) for key in features}
-        pools[part] = Pool(setting.masked, arrays, answers=(members, np.zeros(members.shape)))
+        pools[whose] = Pool(setting.masked, arrays, answers=(members, np.zeros(members.shape)))
     drawn_at = time.process_time()
     for attack in ATTACKS:
         attack.fit(pools[Whose.SHADOW], rng).score(pools[Whose.TEST].blind())

@@ -11,12 +11,12 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks._timing import cpu_seconds, line
 from unmask.tables.distance import (
-    Criterion,
     Euclid,
     Gower,
     Hamming,
     Metric,
     Nearest,
+    RankCriterion,
     Ranks,
     all_nearest,
     count_within,
@@ -168,7 +168,7 @@ def main() -> None:
     seconds = cpu_seconds(lambda: nearest(part, candidates, k=2, metric=euclid), repeat=3)
     show("Euclid k=2 (peer: matrix products)", seconds, PEER_ROWS, peer=peer)
     ranks = np.argsort(np.argsort(candidates.codes, axis=0), axis=0).astype(float)
-    for criterion in Criterion:
+    for criterion in RankCriterion:
         seconds = cpu_seconds(lambda c=criterion: nearest(ranks[:PEER_ROWS], ranks, metric=Ranks(c)), repeat=3)
         show(f"Ranks, {criterion}", seconds, PEER_ROWS)
     for by in By:

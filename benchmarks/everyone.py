@@ -13,9 +13,11 @@ import numpy as np
 
 from benchmarks._timing import line
 from unmask import datasets
-from unmask.audits import everyone, mechanism
+from unmask.audits.attack.audit import AttackAudit
 from unmask.audits.attack.plan import AttackPlan
+from unmask.audits.everyone.audit import EveryoneAudit, set_up
 from unmask.audits.everyone.plan import EveryonePlan
+from unmask.audits.runner import Runner
 from unmask.generators.cart import Cart
 from unmask.simulation.coin import coin_tasks, members_of
 from unmask.stream import stream
@@ -34,7 +36,7 @@ def people(count: int) -> Table:
 
 def fits_alone(real: Table, plan: EveryonePlan, runs: int) -> float:
     """CPU seconds of fitting and sampling, with the same coins and sizes."""
-    setting, _, _ = everyone.set_up(plan, GENERATOR, real)
+    setting, _, _ = set_up(plan, GENERATOR, real)
     start = time.process_time()
     for task in coin_tasks(runs):
         rng = stream(plan.seed, task.id, "release")
@@ -46,7 +48,7 @@ def fits_alone(real: Table, plan: EveryonePlan, runs: int) -> float:
 def whole_audit(real: Table, plan: EveryonePlan) -> float:
     """CPU seconds from the table to the result."""
     start = time.process_time()
-    everyone.run(plan, GENERATOR, real)
+    EveryoneAudit(plan, GENERATOR, real).run(Runner())
     return time.process_time() - start
 
 
@@ -56,7 +58,7 @@ def one_target(population: Table) -> float:
         generator="cart", targets="random:1", attacks=("queries:order=1",), shadows=200, tests=100, train_rows=1000
     )
     start = time.process_time()
-    mechanism.run(plan, GENERATOR, population, out=None, workers=1, progress=lambda done, total: None)
+    AttackAudit(plan, GENERATOR, population).run(Runner())
     return time.process_time() - start
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from unmask.attacks.shadow import Correlation, Groundhog, Histogram, Naive, Queries
-from unmask.simulation.executors.local import run_tasks
+from unmask.simulation.executors.local import Local
 from unmask.simulation.store import MemoryStore
-from unmask.simulation.target import Setting
+from unmask.simulation.target import TargetSetting
 from unmask.simulation.task import Task, Whose
 from unmask.stats.auc import auc
 from unmask.tables.read import read_table
@@ -90,12 +90,12 @@ def play(population, attacks, split):
     game = Game(rows=1000, synthetic_rows=1000, placement=Placement.APPEND)
     ground = lay_ground(population, np.array([TARGET]), game, np.random.default_rng(split))
     features = {feature.key: feature for attack in attacks for feature in attack.features}
-    setting = Setting(split, game, ground, Resampled(), tuple(features.values()))
+    setting = TargetSetting(split, game, ground, Resampled(), tuple(features.values()))
     shadows, tests = (
-        [Task(part, k) for k in range(count)] for part, count in ((Whose.SHADOW, SHADOWS), (Whose.TEST, TESTS))
+        [Task(whose, k) for k in range(count)] for whose, count in ((Whose.SHADOW, SHADOWS), (Whose.TEST, TESTS))
     )
     store = MemoryStore()
-    run_tasks(setting, [*shadows, *tests], store)
+    Local().run(setting, [*shadows, *tests], store)
     own, judged = (pool_of(store, tasks, setting.masked) for tasks in (shadows, tests))
     members = judged.members[:, 0]
     found = {}

@@ -16,18 +16,20 @@ from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
 from unmask.attacks.everyone.scorer import RatioScorer
-from unmask.audits.everyone.audit import judge_everybody, run, set_up
+from unmask.audits.everyone.audit import EveryoneAudit, set_up
 from unmask.audits.everyone.evidence import Evidence, Judged, judge, of_other_runs
+from unmask.audits.everyone.judging import judge_everybody
 from unmask.audits.everyone.people import People
 from unmask.audits.everyone.plan import EveryonePlan
 from unmask.audits.everyone.pooled import judge_pooled, pooled_bound
+from unmask.audits.runner import Runner
 from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.copycat import Copycat
 from unmask.generators.histogram import Histogram
 from unmask.generators.oblivious import Oblivious
-from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.coin import coin_tasks
 from unmask.simulation.coin_pool import CoinPool
-from unmask.simulation.executors.local import run_tasks
+from unmask.simulation.executors.local import Local
 from unmask.simulation.store import MemoryStore
 from unmask.stream import stream
 from unmask.tables.schema import Column, Kind, Schema
@@ -44,7 +46,7 @@ def drawn(generator, table: Table, seed: int, **choices) -> CoinPool:
     plan = EveryonePlan(generator=generator.name, seed=seed, **{"runs": 128, "distances": False, **choices})
     setting, _, _ = set_up(plan, generator, table)
     tasks, store = coin_tasks(plan.runs), MemoryStore()
-    run_tasks(setting, tasks, store, work=draw_coins)
+    Local().run(setting, tasks, store)
     return CoinPool.gather(setting, tasks, store)
 
 
@@ -221,11 +223,8 @@ def test_counting_each_row_of_a_person_as_its_own_coin_goes_beyond_the_truth():
 
 def test_a_claim_per_row_is_not_held_against_people_of_several_rows():
     """Their bound is near 3 where the (true) claim per row is 1: it must not be taken for a refutation."""
-    result = run(
-        EveryonePlan(generator="histogram", access="white-box", synthetic_rows=1, distances=False),
-        Histogram(1.0),
-        cells(200, 3, persons=True),
-    )
+    plan = EveryonePlan(generator="histogram", access="white-box", synthetic_rows=1, distances=False)
+    result = EveryoneAudit(plan, Histogram(1.0), cells(200, 3, persons=True)).run(Runner())
     assert "everyone/claim" not in {finding.name for finding in result.findings}
     assert any("claim" in each.name for each in result.not_tested)
 

@@ -14,11 +14,12 @@ from unmask.audits.everyone.attribute.stage import attributes
 from unmask.audits.everyone.audit import set_up
 from unmask.audits.everyone.evidence import of_other_runs
 from unmask.audits.everyone.plan import EveryonePlan
+from unmask.audits.runner import Runner
 from unmask.generators.copycat import Copycat
 from unmask.generators.oblivious import Oblivious
-from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.coin import coin_tasks
 from unmask.simulation.coin_pool import CoinPool
-from unmask.simulation.executors.local import run_tasks
+from unmask.simulation.executors.local import Local
 from unmask.simulation.store import MemoryStore
 from unmask.tables.table import Table
 
@@ -47,7 +48,7 @@ def play(generator, table, seed, *, runs):
     )
     setting, _, _ = set_up(plan, generator, table)
     tasks, store = coin_tasks(runs), MemoryStore()
-    run_tasks(setting, tasks, store, work=draw_coins)
+    Local().run(setting, tasks, store)
     return plan, CoinPool.gather(setting, tasks, store)
 
 
@@ -57,7 +58,7 @@ def test_an_oblivious_generator_gains_nothing_and_nobody_is_listed():
     outside, listed = np.zeros(2), np.zeros(2)
     for seed in range(50):
         plan, pool = play(Oblivious(), crowd(100, seed), seed, runs=40)
-        (grid,) = attributes(plan, pool).grids
+        (grid,) = attributes(plan, pool, Runner()).grids
         for place, (_, _, _, _, low, high, people, *_) in enumerate(grid.rows):
             outside[place] += not low <= 0 <= high
             listed[place] += people > 0
@@ -101,7 +102,7 @@ def test_redrawn_secrets_of_those_out_are_guessed_at_chance(name):
     missed = worse = 0
     for seed in range(40):
         plan, pool = play(generators.parse(name), crowd(100, seed), seed, runs=24)
-        found = redraw(plan, pool, SecretGuess.of(pool.setting.candidates, "illness"))
+        found = redraw(plan, pool, SecretGuess.of(pool.setting.candidates, "illness"), Runner())
         gain = gain_of(found, 0.95)
         missed += not gain.outside.low <= 1 / 4 <= gain.outside.high
         worse += gain.difference.high < 0

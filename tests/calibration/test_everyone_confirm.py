@@ -10,18 +10,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask.audits import everyone_confirm
-from unmask.audits.everyone.audit import scorer_of, set_up
+from unmask.audits.everyone.audit import set_up
+from unmask.audits.everyone.confirm import stage
 from unmask.audits.everyone.confirm.result import Confirmed
 from unmask.audits.everyone.confirm.stage import most_exposed, play_people
+from unmask.audits.everyone.drawn import CoinRuns
 from unmask.audits.everyone.evidence import judge
+from unmask.audits.everyone.judging import scorer_of
 from unmask.audits.everyone.people import judge_people
 from unmask.audits.everyone.plan import EveryonePlan
+from unmask.audits.runner import Runner
 from unmask.generators import parse
 from unmask.generators.copycat import CopycatModel
-from unmask.simulation.coin import coin_tasks, draw_coins
+from unmask.simulation.coin import coin_tasks
 from unmask.simulation.coin_pool import CoinPool
-from unmask.simulation.executors.local import run_tasks
+from unmask.simulation.executors.local import Local
 from unmask.simulation.store import MemoryStore
 from unmask.tables.table import Table
 
@@ -35,7 +38,7 @@ VIPS = 3
 @pytest.fixture(autouse=True)
 def no_controls(monkeypatch):
     """The seeds are the control here."""
-    monkeypatch.setattr(everyone_confirm, "CONTROLS", ())
+    monkeypatch.setattr(stage, "CONTROLS", ())
 
 
 def town(seed: int, rows: int = 80) -> Table:
@@ -45,15 +48,15 @@ def town(seed: int, rows: int = 80) -> Table:
     return Table.from_pandas(frame)
 
 
-def games(plan: EveryonePlan, real: Table, generator=None, *, about: tuple[int, ...] | None = None) -> Confirmed:
+def played_for(plan: EveryonePlan, real: Table, generator=None, *, about: tuple[int, ...] | None = None) -> Confirmed:
     """Play for the most exposed, or for these units: then it does not matter whether a short pool would have chosen them."""
-    setting, rows, _ = set_up(plan, generator or parse(plan.generator, plan.settings), real)
+    setting, rows, coins = set_up(plan, generator or parse(plan.generator, plan.settings), real)
     store, tasks = MemoryStore(), coin_tasks(plan.runs)
-    run_tasks(setting, tasks, store, work=draw_coins)
+    Local().run(setting, tasks, store)
     pool = CoinPool.gather(setting, tasks, store)
     judged = judge(pool.load, pool.members, families=setting.features.families, scorer=scorer_of(plan))
-    people = judge_people(judged, setting.game.coined, rate=plan.rate, confidence=plan.confidence)
-    return play_people(plan, pool, about or most_exposed(plan, pool, people), real, rows, store)
+    people = judge_people(judged, setting.wager.coined, rate=plan.rate, confidence=plan.confidence)
+    return play_people(plan, CoinRuns(pool, real, rows, coins), about or most_exposed(plan, pool, people), Runner())
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,8 @@ def test_nobody_is_confirmed_where_nothing_leaks(coins, runs):
     """At most 1 in 20 audits may confirm anybody, however long it plays."""
     wrong = 0
     for seed in range(SEEDS):
-        plan = EveryonePlan("oblivious", runs=16, coins=coins, confirm=3, confirm_runs=runs, seed=seed)
-        wrong += any(game.confirmed for game in games(plan, town(seed)).games)
+        plan = EveryonePlan(generator="oblivious", runs=16, coins=coins, confirm=3, confirm_runs=runs, seed=seed)
+        wrong += any(wager.confirmed for wager in played_for(plan, town(seed)).wagers)
     assert wrong <= LIMIT
 
 
@@ -93,12 +96,12 @@ def test_bounds_stay_below_a_known_epsilon():
     above, too_much, confirmed, bounds = 0, 0, 0, []
     for seed in range(SEEDS):
         real = town(seed)
-        plan = EveryonePlan("whisper", runs=8, confirm=VIPS, confirm_runs=128, seed=seed)
-        played = games(plan, real, Whisper(real, q), about=about).games
-        above += any(game.epsilon() > math.log(q / (1 - q)) for game in played)
-        too_much += any(game.advantage() > 2 * q - 1 for game in played)
-        confirmed += sum(game.confirmed for game in played)
-        bounds += [game.epsilon() for game in played]
+        plan = EveryonePlan(generator="whisper", runs=8, confirm=VIPS, confirm_runs=128, seed=seed)
+        played = played_for(plan, real, Whisper(real, q), about=about).wagers
+        above += any(wager.epsilon() > math.log(q / (1 - q)) for wager in played)
+        too_much += any(wager.advantage() > 2 * q - 1 for wager in played)
+        confirmed += sum(wager.confirmed for wager in played)
+        bounds += [wager.epsilon() for wager in played]
     assert above <= LIMIT
     assert too_much <= LIMIT
     assert confirmed >= 0.8 * VIPS * SEEDS
@@ -109,11 +112,11 @@ def test_a_copier_agrees_with_its_truth():
     """Copied with probability one half: an advantage of one half, epsilon without limit. The other two people are not copied."""
     too_much, confirmed, others = 0, 0, 0
     for seed in range(SEEDS):
-        plan = EveryonePlan("copycat:p=0.5,where=vip=yes", runs=8, confirm=5, confirm_runs=128, seed=seed)
-        played = games(plan, town(seed), about=(*range(VIPS), 40, 41)).games
-        too_much += any(game.advantage() > 0.5 for game in played[:VIPS])
-        confirmed += sum(game.confirmed for game in played[:VIPS])
-        others += any(game.confirmed for game in played[VIPS:])
+        plan = EveryonePlan(generator="copycat:p=0.5,where=vip=yes", runs=8, confirm=5, confirm_runs=128, seed=seed)
+        played = played_for(plan, town(seed), about=(*range(VIPS), 40, 41)).wagers
+        too_much += any(wager.advantage() > 0.5 for wager in played[:VIPS])
+        confirmed += sum(wager.confirmed for wager in played[:VIPS])
+        others += any(wager.confirmed for wager in played[VIPS:])
     assert too_much <= LIMIT
     assert others <= LIMIT
     assert confirmed >= 0.9 * VIPS * SEEDS

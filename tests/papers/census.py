@@ -6,18 +6,15 @@ from pathlib import Path
 import numpy as np
 
 from unmask import generators
-from unmask.audits import mechanism
+from unmask.audits.attack.audit import AttackAudit, _score
 from unmask.audits.attack.plan import AttackPlan
-from unmask.simulation.executors.local import run_tasks
+from unmask.simulation.executors.local import Local
 from unmask.simulation.store import MemoryStore
-from unmask.simulation.target import Setting
-from unmask.simulation.target_pool import gather
+from unmask.simulation.target_pool import draws_of
 from unmask.simulation.task import Whose, tasks_for
-from unmask.stream import stream
 from unmask.tables.read import read_schema, read_table
 from unmask.tables.table import Table
-from unmask.threats.game import lay_ground
-from unmask.threats.targets import choose, independent_log_likelihood
+from unmask.threats.targets import independent_log_likelihood
 
 SECRET = "Sex"  # of the authors' script (examples/paper/experiment_aia.py of alan-turing-institute/tapas)
 QUERIES = "queries:order=1-3,count=500"  # theirs: 20 of order 1, 500 each of orders 2 and 3
@@ -61,17 +58,12 @@ class Scores:
 
 def scores(generator: str, population: Table, *, workers: int = 1, **choices) -> Scores:
     """Play a game as `unmask.attack` does, and hand out the scores themselves."""
-    plan = AttackPlan(generator, **choices)
-    game = plan.game
-    targets = choose(plan.targets, population, stream(plan.seed, "targets"))
-    ground = lay_ground(population, targets.rows, game, stream(plan.seed, "ground"))
-    chosen = mechanism.choose_attacks(plan.attacks, game, shadows=plan.shadows)
-    setting = Setting(plan.seed, game, ground, generators.parse(generator), chosen.features)
-    setting, chosen = mechanism._prepared(setting, chosen)
+    plan = AttackPlan(generator=generator, **choices)
+    setting, targets, chosen = AttackAudit(plan, generators.parse(generator), population).set_up()
     store, tasks = MemoryStore(), tasks_for(plan.shadows, plan.tests, len(targets), isolate=False)
-    run_tasks(setting, tasks, store, workers=workers)
-    shadow, test = (gather(setting, tasks, store, part) for part in (Whose.SHADOW, Whose.TEST))
-    scored, refused = mechanism._score(setting, chosen, shadow, test, plan)
+    Local(workers).run(setting, tasks, store)
+    shadow, test = (draws_of(setting, tasks, store, whose) for whose in (Whose.SHADOW, Whose.TEST))
+    scored, refused = _score(setting, chosen, shadow, test)
     if refused or shadow.failures or test.failures:
         raise RuntimeError(f"not tested: {refused}; failed: {shadow.failures[:1] + test.failures[:1]}")
     return Scores(test.members[:, 0], test.secrets[:, 0], {attack.name: attack.test[:, 0] for attack in scored})
