@@ -64,13 +64,15 @@ def test_packages_are_reached_without_importing_them():
 def test_the_version_is_that_of_the_installed_package(monkeypatch):
     from importlib import metadata
 
-    monkeypatch.setattr(metadata, "version", lambda name: {"unmask": "1.2.3"}[name])
+    from unmask import versions
+
+    monkeypatch.setattr(versions, "version", lambda name: {"unmask": "1.2.3"}[name])
     assert unmask.__version__ == "1.2.3"
 
     def absent(name):
         raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(metadata, "version", absent)
+    monkeypatch.setattr(versions, "version", absent)
     assert unmask.__version__ == "unknown"
 
 
@@ -103,7 +105,8 @@ def test_every_statistic_has_its_line_in_the_reference():
 
 def test_attacks_are_pinned():
     assert sorted(unmask.attacks.__all__) == [
-        "Attack", "Entry", "Prediction", "ReleaseAttack", "Secret", "ShadowAttack", "get", "listed", "names", "parse",
+        "Attack", "Entry", "Prediction", "PreparedAttack", "ReleaseAttack", "Secret", "ShadowAttack", "get", "listed",
+        "names", "parse",
     ]  # fmt: skip
 
 
@@ -121,7 +124,7 @@ def test_metrics_are_pinned():
         "AttributeScenario", "Baseline", "Cap", "Cleaned", "Comparison", "ContinuousCap", "Copies", "Criterion",
         "Distance", "Group", "Inference", "Inferences", "Linkability", "Matches", "MinimalDistance", "Mode",
         "MostlyQa", "OutlierFilter", "Overfitting", "Quantile", "RankLinkage", "Reference", "ReverseMapping",
-        "Similarity", "SimilarityFilter", "SinglingOut", "Statistic", "Tolerance", "Uniform", "Verdict",
+        "Similarity", "SimilarityFilter", "SimilarityVerdict", "SinglingOut", "Statistic", "Tolerance", "Uniform",
         "attribute_scenario", "cap", "cap_continuous", "copies", "filters", "groups", "inference", "inferences",
         "linkability", "matches", "minimal_distance", "mostlyai_qa", "over_secrets", "rank_linkage",
         "reverse_mapping", "sdmetrics_baseline", "sdmetrics_overfitting", "singling_out",
@@ -144,7 +147,7 @@ def test_a_filter_is_reached_from_the_top():
 
 def test_testing_is_pinned():
     assert sorted(unmask.testing.__all__) == [
-        "CASES", "Checked", "ClaimRefutedError", "ContractError", "Refusal", "SPOILT", "STYLES", "assert_not_refuted",
+        "CASES", "Checked", "ClaimRefutedError", "ContractError", "Refused", "SPOILT", "STYLES", "assert_not_refuted",
         "check_attack", "check_generator", "plain",
     ]  # fmt: skip
 
