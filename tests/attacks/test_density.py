@@ -24,7 +24,7 @@ from tests.attacks.test_closest_record import (
     view_of,
 )
 from unmask import attacks, generators
-from unmask.attacks._density import FARTHEST, Kernel, Mixture, Network, agreeing, filled, scaled
+from unmask.attacks._density import FARTHEST, Kernel, MixtureShape, Network, agreeing, filled, scaled
 from unmask.attacks.density import Density
 from unmask.attacks.density_ratio import DensityRatio
 from unmask.errors import ParameterError
@@ -119,7 +119,7 @@ def test_mixture_of_one_component_is_a_gaussian(rng):
     exact = multivariate_normal(scaled(rows).mean(axis=0), np.diag(variances)).logpdf(scaled(points))
     attack = Density("mixture", components=1)
     np.testing.assert_allclose(attack.score(view_of(rows), points, None, rng), exact, rtol=1e-9)
-    assert Mixture.fitted_to(rows.take([]), 3, rng).log_density(rows.take([]), points).tolist() == [0.0] * 20
+    assert MixtureShape.fitted_to(rows.take([]), 3, rng).log_density(rows.take([]), points).tolist() == [0.0] * 20
 
 
 @pytest.mark.parametrize("kind", KINDS)

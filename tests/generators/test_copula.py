@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from unmask.errors import ParameterError
-from unmask.generators._margins import Beta, Gamma, Normal, Uniform, expected_scores, fitted
+from unmask.generators._margins import Beta, Gamma, Normal, UniformMargin, expected_scores, fitted
 from unmask.generators.copula import LEAST_EIGENVALUE, Copula, correlation
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
@@ -92,7 +92,7 @@ def test_empirical_margins_are_the_observed_ones():
 
 
 TRUTHS = {
-    Uniform: stats.uniform(-2, 12),
+    UniformMargin: stats.uniform(-2, 12),
     Normal: stats.truncnorm((-2 - 4) / 1.5, (10 - 4) / 1.5, 4, 1.5),
     Gamma: stats.gamma(3, loc=-2, scale=0.7),
     Beta: stats.beta(0.6, 0.5, loc=-2, scale=12),
@@ -115,7 +115,7 @@ def test_parametric_margins_find_the_family_and_its_shape(kind):
     [
         (Normal(-2, 10, 9, 3), stats.truncnorm((-2 - 9) / 3, (10 - 9) / 3, 9, 3)),
         (Beta(-2, 10, 1, 2), stats.beta(0.25 * 5.75, 0.75 * 5.75, -2, 12)),
-        (Uniform(-2, 10), stats.uniform(-2, 12)),
+        (UniformMargin(-2, 10), stats.uniform(-2, 12)),
     ],
 )
 def test_families_are_those_of_scipy(family, truth):

@@ -11,7 +11,7 @@ from scipy.stats import poisson
 from unmask import datasets
 from unmask.errors import InputError, ParameterError
 from unmask.metrics.rank_linkage import common_ranks, difference, links, rank_linkage
-from unmask.tables.distance import Criterion
+from unmask.tables.distance import RankCriterion
 from unmask.tables.table import Table
 
 
@@ -34,10 +34,10 @@ FULL = small(400, 0)
 def naive(own, other, criterion):
     """Every record against every row with numpy, ties collected by comparison."""
     combine = {
-        Criterion.SUM: np.sum,
-        Criterion.MAX: np.max,
-        Criterion.MIN: np.min,
-        Criterion.EUCLID: lambda gaps, axis: np.sqrt(np.square(gaps).sum(axis=axis)),
+        RankCriterion.SUM: np.sum,
+        RankCriterion.MAX: np.max,
+        RankCriterion.MIN: np.min,
+        RankCriterion.EUCLID: lambda gaps, axis: np.sqrt(np.square(gaps).sum(axis=axis)),
     }[criterion]
     found = []
     for record in own:
@@ -46,7 +46,7 @@ def naive(own, other, criterion):
     return found
 
 
-@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("criterion", RankCriterion)
 @pytest.mark.parametrize("rows", [60, 45])
 def test_links_are_all_ties_of_a_naive_loop(criterion, rows, monkeypatch):
     real, release = small(60, 1), small(rows, 2)
@@ -59,7 +59,7 @@ def test_links_are_all_ties_of_a_naive_loop(criterion, rows, monkeypatch):
     assert max(len(tied) for tied in found) > 1
 
 
-@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("criterion", RankCriterion)
 def test_correct_links_of_a_naive_loop(criterion, rng):
     real, release = small(80, 3), small(80, 3)
     release = release.take(rng.permutation(80))
@@ -69,7 +69,7 @@ def test_correct_links_of_a_naive_loop(criterion, rng):
     np.testing.assert_array_equal(result.ties, [len(rows) for rows in tied])
 
 
-@pytest.mark.parametrize("criterion", [Criterion.SUM, Criterion.MAX, Criterion.EUCLID])
+@pytest.mark.parametrize("criterion", [RankCriterion.SUM, RankCriterion.MAX, RankCriterion.EUCLID])
 def test_identity_links_everybody(criterion, rng):
     """A release equal to the real table: 100 % of unique records, in whatever order the rows are published."""
     real = datasets.gaussian(4, 300, seed=1)
@@ -88,7 +88,7 @@ def test_equal_rows_share_the_link(rng):
     np.testing.assert_array_equal(found.ties, [2, 2, 1, 1])
 
 
-@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("criterion", RankCriterion)
 def test_the_order_of_rows_says_nothing(criterion):
     """On tied columns, ranks in order of appearance would link row i to row i; mid-ranks link to the whole tie."""
     real = Table.from_pandas(pd.DataFrame({"a": ["x"] * 6, "b": [None] * 6}, dtype=object))
@@ -96,7 +96,7 @@ def test_the_order_of_rows_says_nothing(criterion):
     assert (tied.counts == 6).all()
 
 
-@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("criterion", RankCriterion)
 def test_expected_number_of_correct_links_is_exactly_one(criterion, rng):
     """The mean over all 120 assignments of five rows to five people, for any two tables, and with a row withheld."""
     real, release = small(5, 4), small(5, 5)
@@ -159,7 +159,7 @@ def test_suppressed_rows_keep_their_origin(rng):
     assert found.p_value == 0.01
 
 
-@pytest.mark.parametrize("criterion", Criterion)
+@pytest.mark.parametrize("criterion", RankCriterion)
 def test_difference_agrees_with_the_search_bit_by_bit(criterion):
     """Scaled ranks are no multiples of one half, so the sums must run in the same order as the compiled ones."""
     own, other = common_ranks(datasets.gaussian(7, 90, seed=1), datasets.gaussian(7, 77, seed=2), None)

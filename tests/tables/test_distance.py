@@ -12,10 +12,10 @@ from unmask.errors import ParameterError, SchemaError
 from unmask.tables._kernels import BLOCK
 from unmask.tables.distance import (
     CHUNK,
-    Criterion,
     Euclid,
     Gower,
     Hamming,
+    RankCriterion,
     Ranks,
     all_nearest,
     count_within,
@@ -239,16 +239,16 @@ def test_gower_is_a_symmetric_number_between_0_and_1(data):
     assert ((matrix >= 0) & (matrix <= 1)).all()
 
 
-@pytest.mark.parametrize("criterion", list(Criterion))
+@pytest.mark.parametrize("criterion", list(RankCriterion))
 def test_rank_distances_equal_naive_loops(criterion):
     rng = np.random.default_rng(7)
     queries, candidates = rng.integers(1, 20, (40, 4)) / 2, rng.integers(1, 20, (90, 4)) / 2
     gaps = np.abs(queries[:, None, :] - candidates[None, :, :])
     matrix = {
-        Criterion.SUM: gaps.sum(axis=2),
-        Criterion.MAX: gaps.max(axis=2),
-        Criterion.MIN: gaps.min(axis=2),
-        Criterion.EUCLID: np.sqrt((gaps**2).sum(axis=2)),
+        RankCriterion.SUM: gaps.sum(axis=2),
+        RankCriterion.MAX: gaps.max(axis=2),
+        RankCriterion.MIN: gaps.min(axis=2),
+        RankCriterion.EUCLID: np.sqrt((gaps**2).sum(axis=2)),
     }[criterion]
     check_all(matrix, 5, queries, candidates, metric=Ranks(criterion))
     whole = nearest((2 * queries).astype(int), (2 * candidates).astype(np.uint16), k=5, metric=Ranks(criterion))
@@ -322,7 +322,7 @@ def test_no_queries_give_empty_results():
 
 
 def test_metrics_are_values():
-    for metric in (*METRICS, Ranks(Criterion.MAX)):
+    for metric in (*METRICS, Ranks(RankCriterion.MAX)):
         assert pickle.loads(pickle.dumps(metric)) == metric
         assert hash(metric) == hash(pickle.loads(pickle.dumps(metric)))
 

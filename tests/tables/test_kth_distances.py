@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.tables.test_distance import by_metric, coded, mixed, naive
 from unmask.errors import ParameterError, SchemaError
 from unmask.tables._kth_kernels import BLOCK, GROUP, LANES, ROOM
-from unmask.tables.distance import CHUNK, MOST_NEIGHBOURS, Criterion, Gower, Hamming, Ranks, kth_distances, nearest
+from unmask.tables.distance import CHUNK, MOST_NEIGHBOURS, Gower, Hamming, RankCriterion, Ranks, kth_distances, nearest
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
 
@@ -172,7 +172,7 @@ def test_numbers_outside_their_range_are_not_overlooked():
     check(queries, candidates, (1, 2, 20), metric=Gower())
 
 
-@pytest.mark.parametrize("criterion", list(Criterion))
+@pytest.mark.parametrize("criterion", list(RankCriterion))
 def test_ranks(criterion):
     rng = np.random.default_rng(7)
     queries, candidates = rng.integers(1, 20, (40, 4)) / 2, rng.integers(1, 20, (12, 4)) / 2
