@@ -26,7 +26,20 @@ assert len(sys.argv) == 4, sys.argv
 lines = open(train).read().splitlines()
 open(out, "w").write("\\n".join([lines[0], *(lines[1:] * int(rows))[: int(rows)]]) + "\\n")
 """
-RUN = ("--claim", "epsilon=5", "--pairs", "tiny", "--runs", "3", "--synthetic-rows", "12", "--workers", "1", "--out", "run")
+RUN = (
+    "--claim",
+    "epsilon=5",
+    "--pairs",
+    "tiny",
+    "--runs",
+    "3",
+    "--synthetic-rows",
+    "12",
+    "--workers",
+    "1",
+    "--out",
+    "run",
+)
 
 
 @pytest.fixture
