@@ -10,15 +10,14 @@ import dataclasses
 import inspect
 import json
 import math
-import tomllib
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from unmask.errors import InputError, ParameterError
-from unmask.files import write_atomically
+from unmask.errors import ParameterError
+from unmask.files import read_toml, write_atomically
 from unmask.results.policy import Policy
 
 
@@ -203,18 +202,9 @@ def _toml(value: Any) -> str:
 
 def read_plan(plan: type[Plan], path: Path) -> dict[str, Any]:
     """The choices in a plan file; options on the command line may still change them."""
-    try:
-        plain = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file. Write one with --write-plan {path.name}") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{path}: cannot be read ({problem}).") from None
-    except tomllib.TOMLDecodeError as problem:
-        raise InputError(f"{path}: not valid TOML: {problem}.") from None
-    known = [choice.name for choice in choices_of(plan)]
-    if unknown := [name for name in plain if name not in known]:
-        raise InputError(f"{path}: unknown field {', '.join(unknown)}. Known: {', '.join(sorted(known))}.")
-    return plain
+    return read_toml(
+        path, [choice.name for choice in choices_of(plan)], absent=f"Write one with --write-plan {path.name}"
+    )
 
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])

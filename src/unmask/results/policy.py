@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask.errors import InputError, ParameterError
+from unmask.files import read_toml
 
 
 class Severity(StrEnum):
@@ -69,14 +69,7 @@ class Policy:
 def read_policy(path: str | Path) -> Policy:
     """A policy from a TOML file, which names the thresholds that differ from the usual ones."""
     path = Path(path)
-    try:
-        plain = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file. A policy is a text such as: high = 0.1") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{path}: cannot be read ({problem}).") from None
-    except tomllib.TOMLDecodeError as problem:
-        raise InputError(f"{path}: not valid TOML: {problem}.") from None
+    plain = read_toml(path, absent="A policy is a text such as: high = 0.1")
     try:
         return Policy.of(plain)
     except ParameterError as problem:

@@ -54,7 +54,7 @@ def attack(
     """
     runner = Runner.of(workers, out=out, time_budget=time_budget, progress=progress)
     plan = AttackPlan.of({"generator": generator_list.text_of(generator), **choices})
-    chosen = generator_list.parse(plan.generator, plan.settings) if isinstance(generator, str) else generator
+    chosen = plan.made() if isinstance(generator, str) else generator
     return AttackAudit(plan, chosen, read_table(population, schema)).run(runner)
 
 
@@ -69,7 +69,7 @@ class AttackAudit:
     @classmethod
     def of(cls, plan: AttackPlan, *, population: Any, schema: Any = None) -> AttackAudit:
         """Read what the plan is about."""
-        return cls(plan, generator_list.parse(plan.generator, plan.settings), read_table(population, schema))
+        return cls(plan, plan.made(), read_table(population, schema))
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:

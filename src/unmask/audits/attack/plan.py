@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unmask.audits.plan import Plan, option
+from unmask.audits.generator_plan import GeneratorPlan
+from unmask.audits.plan import option
 from unmask.errors import ParameterError
 from unmask.threats.knowledge import Box, Data, Goal, Placement, SecretValues
 
@@ -14,16 +15,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackPlan(Plan):
+class AttackPlan(GeneratorPlan):
     """What `unmask attack` does. Sizes may grow between runs of one directory; everything else is fixed."""
 
-    generator: str = option(help="Generator: name, module:Class, or 'command: ...'. `unmask generators` lists them.")
-    settings: tuple[str, ...] = option(
-        (),
-        help="Parameter of the generator, such as epsilon=1; may be repeated.",
-        names=("--set",),
-        metavar="NAME=VALUE",
-    )
     targets: str = option(
         "5", help="Whom to attack: 5, unlikely:5, rare:5+random:5, rows:17,42 (0-based).", shown="5 isolated ones"
     )

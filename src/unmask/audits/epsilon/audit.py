@@ -102,9 +102,7 @@ class EpsilonAudit:
         carry_on: bool = False,
     ) -> EpsilonAudit:
         """Settle what the plan leaves open: the generator's own claim, and pairs that fit what is there."""
-        audited = (
-            _as_generator(generator) if generator is not None else generator_list.parse(plan.generator, plan.settings)
-        )
+        audited = plan.made() if generator is None else _as_generator(generator)
         table = None if real is None else read_table(real, schema)
         known = plan.claim
         claim = parse_claim(known, audited.claim) if isinstance(known, str) else known or audited.claim

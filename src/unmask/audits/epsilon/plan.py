@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from unmask.audits.plan import Plan, option
+from unmask.audits.generator_plan import GeneratorPlan
+from unmask.audits.plan import option
 from unmask.errors import ParameterError
 from unmask.generators.claim import Claim, Neighbours
 from unmask.registry import settings_from
@@ -43,16 +44,9 @@ def _claim(given: Any) -> Claim | str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpsilonPlan(Plan):
+class EpsilonPlan(GeneratorPlan):
     """What `unmask epsilon` does. `runs` may grow between runs of one directory; everything else is fixed."""
 
-    generator: str = option(help="Generator: name, module:Class, or 'command: ...'. `unmask generators` lists them.")
-    settings: tuple[str, ...] = option(
-        (),
-        help="Parameter of the generator, such as epsilon=1; may be repeated.",
-        names=("--set",),
-        metavar="NAME=VALUE",
-    )
     claim: Claim | str | None = option(
         None, help="What to refute; neighbours are replace or add-remove.", shown="the generator's own claim",
         metavar="epsilon=E[,delta=D,neighbours=N]", read=_claim, write=str,

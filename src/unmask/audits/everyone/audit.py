@@ -59,7 +59,7 @@ def everyone(
     """
     runner = Runner.of(workers, out=out, pool=pool, time_budget=time_budget, progress=progress, say=say)
     plan = EveryonePlan.of({"generator": generator_list.text_of(generator), **choices})
-    chosen = generator_list.parse(plan.generator, plan.settings) if isinstance(generator, str) else generator
+    chosen = plan.made() if isinstance(generator, str) else generator
     return EveryoneAudit(plan, chosen, read_table(real, schema)).run(runner)
 
 
@@ -75,7 +75,7 @@ class EveryoneAudit:
     @classmethod
     def of(cls, plan: EveryonePlan, *, real: Any, schema: Any = None, scores: Path | None = None) -> EveryoneAudit:
         """Read what the plan is about."""
-        return cls(plan, generator_list.parse(plan.generator, plan.settings), read_table(real, schema), scores)
+        return cls(plan, plan.made(), read_table(real, schema), scores)
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:

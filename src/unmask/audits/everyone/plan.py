@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from unmask.audits.generator_plan import GeneratorPlan
 from unmask.audits.plan import Plan, option
 from unmask.errors import ParameterError
 from unmask.threats.knowledge import FEWEST_RUNS, Box, Coins
@@ -32,16 +33,9 @@ class JudgingPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EveryonePlan(JudgingPlan):
+class EveryonePlan(JudgingPlan, GeneratorPlan):
     """What `unmask everyone` does."""
 
-    generator: str = option(help="Generator: name, module:Class, or 'command: ...'. `unmask generators` lists them.")
-    settings: tuple[str, ...] = option(
-        (),
-        help="Parameter of the generator, such as epsilon=1; may be repeated.",
-        names=("--set",),
-        metavar="NAME=VALUE",
-    )
     runs: int = option(
         128, help="Fits. The first quarter only teaches; later ones are judged.", least=FEWEST_RUNS, grows=True
     )

@@ -91,14 +91,19 @@ class ReleaseAudit:
                 parts.append(check.run(case))
         runner.progress(len(CHECKS), len(CHECKS))
         explained = _explained(parts)
-        if explained == 0 or release.holdout is None:
-            parts = [each for part in parts for each in (part, getattr(part, "naming", None)) if each is not None]
+        if explained == 0:
+            parts = [each for part in parts for each in (part, *_naming(part))]
         whole = Part(notes=release.notes, not_tested=(*_without_holdout(release), *skipped)) + together(parts)
         if release.holdout is not None:
             findings = tuple(_less_explained(finding, explained, self.plan) for finding in whole.findings)
             whole = replace(whole, findings=findings)
         whole = replace(whole, grids=tuple(with_records(grid, whole.findings) for grid in whole.grids))
         return whole.told(self.expected(), _records(release, whole))
+
+
+def _naming(part: Part) -> tuple[Part, ...]:
+    """Who is named, right behind what names them."""
+    return () if not isinstance(part, ReleasePart) or part.naming is None else (part.naming,)
 
 
 def _explained(parts: Sequence[Part]) -> float | None:
