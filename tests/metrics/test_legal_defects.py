@@ -105,7 +105,7 @@ def test_everything_is_seeded(people):
     real, holdout = people.take(range(120)), people.take(range(120, 200))
 
     def run(seed):
-        options = {"holdout": holdout, "attacks": 40}
+        options = {"holdout": holdout, "attempts": 40}
         return [
             *(singling_out(real, real, mode=mode, rng=np.random.default_rng(seed), **options) for mode in Mode),
             linkability(real, real, rng=np.random.default_rng(seed), **options),

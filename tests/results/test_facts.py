@@ -7,7 +7,7 @@ from unmask.datasets import planted
 
 def test_a_release_audit_says_what_it_would_have_seen_and_how_many_are_at_risk():
     leaky = planted(400, leaked=80, columns=12, seed=2)
-    result = audit(leaky.real, leaky.synthetic, holdout=leaky.holdout, attacks=50)
+    result = audit(leaky.real, leaky.synthetic, holdout=leaky.holdout, attempts=50)
     assert [line.split(" ")[0] for line in result.facts.visible] == ["At", "Verbatim"]
     (named,) = result.facts.at_risk
     assert "people are named as at risk" in named
@@ -16,7 +16,7 @@ def test_a_release_audit_says_what_it_would_have_seen_and_how_many_are_at_risk()
 
 def test_an_audit_without_a_holdout_states_none():
     clean = planted(100, leaked=0, columns=4, seed=2)
-    facts = audit(clean.real, clean.synthetic, attacks=20).facts
+    facts = audit(clean.real, clean.synthetic, attempts=20).facts
     assert (facts.visible, facts.at_risk, facts.claims) == ((), (), ())
 
 

@@ -60,7 +60,7 @@ def test_few_or_equal_scores_have_no_histogram():
 
 def test_the_release_audit_shows_both_sides_of_every_attack():
     leaky = planted(300, leaked=100, columns=9, seed=2)
-    result = audit(leaky.real, leaky.synthetic, holdout=leaky.holdout, attacks=50)
+    result = audit(leaky.real, leaky.synthetic, holdout=leaky.holdout, attempts=50)
     names = {series.name for series in result.series if series.name.startswith("histogram/")}
     attacks = {finding.name for finding in result.findings if finding.criterion == "membership"}
     assert {name.split("/")[1] for name in names} <= attacks

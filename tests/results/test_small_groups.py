@@ -49,7 +49,7 @@ def result():
     real, holdout = people(1, 460, rare=4), people(2, 460, rare=4)
     table = read_table(pd.concat([real, holdout]))
     schema = replace(table.schema, origin=Origin.PUBLIC, keys=("place", "sex"))
-    return audit(real, real, holdout=holdout, schema=schema, attacks=460)
+    return audit(real, real, holdout=holdout, schema=schema, attempts=460)
 
 
 def test_a_group_of_four_and_the_one_that_would_give_it_away_are_not_in_the_result(result):
@@ -73,6 +73,6 @@ def test_a_group_is_counted_in_persons_not_in_rows():
     others = people(2, 460, rare=12).assign(who=[f"q{k}" for k in range(460)])
     table = read_table(pd.concat([rows, others]), Hints(person="who"))
     schema = replace(table.schema, origin=Origin.PUBLIC, keys=("place", "sex"))
-    result = audit(rows, rows.drop(columns="who"), holdout=others, schema=schema, attacks=460)
+    result = audit(rows, rows.drop(columns="who"), holdout=others, schema=schema, attempts=460)
     for name in ("groups", "groups/criteria"):
         assert {line["value"] for line in groups(result, name) if line["column"] == "place"} == {"large"}, name
