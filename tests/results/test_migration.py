@@ -17,6 +17,7 @@ TESTS = Path(__file__).parents[1]
 PATHS = [
     *sorted((TESTS / "golden" / "format2").glob("*/result.json")),
     *sorted((TESTS / "golden" / "format2" / "results").glob("*.json")),
+    *sorted((TESTS / "golden" / "format2" / "results").glob("*.json")),
     *sorted((TESTS / "reports" / "golden").glob("*.json")),
 ]
 
