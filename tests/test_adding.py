@@ -113,7 +113,7 @@ from unmask.audits.part import Part
 from unmask.audits.plan import Plan, option
 from unmask.cli.options import real
 from unmask.cli.verb import AuditVerb
-from unmask.results.result import Result, describe_input
+from unmask.results.result import describe_input
 from unmask.tables.read import read_table
 from unmask.tables.table import Table
 
@@ -137,7 +137,7 @@ class Count:
         return cls(plan, read_table(real, schema))
 
     def expected(self):
-        return Result("count", self.plan.seed, self.plan.to_plain(), (describe_input("real", self.table),))
+        return self.plan.expected("count", (describe_input("real", self.table),))
 
     def run(self, runner):
         return Part(notes=(f"{len(self.table) * self.plan.times} rows",)).told(self.expected(), None)
@@ -157,7 +157,9 @@ def test_an_audit_is_its_package_and_one_line(written, monkeypatch, people, tmp_
     unmask.write_csv(people, tmp_path / "real.csv")
 
     def run(*words):
-        return CliRunner().invoke(main.app, ["count", str(tmp_path / "real.csv"), *map(str, words)], catch_exceptions=False)
+        return CliRunner().invoke(
+            main.app, ["count", str(tmp_path / "real.csv"), *map(str, words)], catch_exceptions=False
+        )
 
     assert run("--write-plan", tmp_path / "plan.toml").exit_code == 0
     assert tomllib.loads((tmp_path / "plan.toml").read_text())["times"] == 1
@@ -205,7 +207,9 @@ def test_a_chart_is_one_file_and_one_line(monkeypatch):
         return charts.line_chart(name, subject, series)
 
     monkeypatch.setitem(charts.DRAWN, SeriesKind.LINE, dots)  # the line
-    result = unmask.Result("mine", 0, {}, (), series=(Series("loss/a/b", "Loss", "step", "loss", (1.0, 2.0), (3.0, 4.0)),))
+    result = unmask.Result(
+        "mine", 0, {}, (), series=(Series("loss/a/b", "Loss", "step", "loss", (1.0, 2.0), (3.0, 4.0)),)
+    )
     assert "<svg" in html.render(result)
     assert drawn == ["a"]
 
@@ -215,7 +219,18 @@ def test_a_policy_from_a_file_takes_no_code(people, tmp_path):
     (tmp_path / "strict.toml").write_text("high = 0.9\nmedium = 0.8\nhigh_tpr = 0.95\n")
     for name, rows in {"real": range(80), "holdout": range(80, 160)}.items():
         unmask.write_csv(people.take(rows), tmp_path / f"{name}.csv")
-    words = ["audit", "real.csv", "real.csv", "--holdout", "holdout.csv", "--attempts", "20", "--workers", "1", "--quiet"]
+    words = [
+        "audit",
+        "real.csv",
+        "real.csv",
+        "--holdout",
+        "holdout.csv",
+        "--attempts",
+        "20",
+        "--workers",
+        "1",
+        "--quiet",
+    ]
     paths = [str(tmp_path / word) if word.endswith(".csv") else word for word in words]
     severities = {}
     for name, more in {"usual": [], "strict": ["--policy", str(tmp_path / "strict.toml")]}.items():

@@ -97,9 +97,7 @@ def attack_claim(workers: int) -> unmask.Result:
 def attack_category(workers: int) -> unmask.Result:
     chosen = {"goal": "attribute", "secret": "income", "secret_values": "uniform", "targets": "unlikely:2"}
     sizes = {"shadows": 16, "tests": 16, "train_rows": 100}
-    return unmask.attack(
-        "cart", people(300), attacks=ATTACKS, workers=workers, isolate_targets=True, **chosen, **sizes
-    )
+    return unmask.attack("cart", people(300), attacks=ATTACKS, workers=workers, isolate_targets=True, **chosen, **sizes)
 
 
 def attack_number(workers: int) -> unmask.Result:
@@ -215,7 +213,7 @@ def freeze(names: list[str]) -> None:
     for name in names or CASES:
         lines = json.dumps(plain_of(CASES[name](1)), ensure_ascii=False).replace("}, {", "},\n {")
         (FROZEN / f"{name}.json").write_text(lines + "\n")
-        print(name, flush=True)
+        sys.stdout.write(f"{name}\n")
 
 
 if __name__ == "__main__":

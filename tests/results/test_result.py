@@ -89,11 +89,11 @@ def test_fields_that_one_plan_does_not_have_take_their_default(tmp_path):
     with pytest.raises(RunError, match=r"retries was None, now it is \[1, 2\]"):
         write(full_result(plan=more), tmp_path)
     with pytest.raises(RunError, match=r"retries was \[3\], now it is \[1, 2\]"):
-        write(full_result(plan=more), tmp_path, defaults={"retries": (3,)})
-    write(full_result(plan=more), tmp_path, defaults={"retries": (1, 2), "rows": 11})
-    write(full_result(), tmp_path, defaults={"retries": (1, 2)})
+        write(full_result(plan=more, usual={"retries": (3,)}), tmp_path)
+    write(full_result(plan=more, usual={"retries": (1, 2), "rows": 11}), tmp_path)
+    write(full_result(usual={"retries": (1, 2)}), tmp_path)
     with pytest.raises(RunError, match="rows was 10, now it is 11"):
-        write(full_result(plan={"attacks": ["a", "b"], "limit": None}), tmp_path, defaults={"rows": 11})
+        write(full_result(plan={"attacks": ["a", "b"], "limit": None}, usual={"rows": 11}), tmp_path)
 
 
 @pytest.mark.parametrize(

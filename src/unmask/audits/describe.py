@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,21 +22,28 @@ from unmask.tables.units import units
 from unmask.threats.targets import MOST_ROWS, NEIGHBOURS, isolation
 
 
-@takes(Plan)
+@dataclass(frozen=True, kw_only=True)
+class DescribePlan(Plan):
+    """Nothing is judged here, so there is but a seed."""
+
+    without: ClassVar = ("policy",)
+
+
+@takes(DescribePlan)
 def describe(table: Any, *, schema: Any = None, workers: int | Executor | None = None, **choices: Any) -> Result:
     """Rows, units, columns, missing values, uniqueness, and every record's mean Gower distance to its 5 nearest."""
-    return Description.of(Plan.of(choices), real=table, schema=schema).run(Runner.of(workers))
+    return Description.of(DescribePlan.of(choices), real=table, schema=schema).run(Runner.of(workers))
 
 
 @dataclass(frozen=True, eq=False)
 class Description:
     """A table to be described; the plan is its seed."""
 
-    plan: Plan
+    plan: DescribePlan
     table: Table
 
     @classmethod
-    def of(cls, plan: Plan, *, real: Any, schema: Any = None) -> Description:
+    def of(cls, plan: DescribePlan, *, real: Any, schema: Any = None) -> Description:
         """Read the table."""
         return cls(plan, read_table(real, schema))
 
@@ -45,7 +52,7 @@ class Description:
         return (describe_input("real", self.table),)
 
     def expected(self) -> Result:
-        return Result("describe", self.plan.seed, {}, self.inputs, policy=self.plan.policy)
+        return self.plan.expected("describe", self.inputs)
 
     def run(self, runner: Runner) -> Result:
         table, notes = self.table, self.table.notes
@@ -53,7 +60,7 @@ class Description:
             scores = np.zeros(1)
             notes += ("One row has no neighbours: isolation was not measured.",)
         else:
-            scores = isolation(table, np.random.default_rng(self.plan.seed), workers=runner.workers)
+            scores = isolation(table, np.random.default_rng(self.plan.seed), workers=runner.threads)
         if len(table) > MOST_ROWS:
             notes += (f"Isolation was measured against {MOST_ROWS:,} rows drawn at random, since the table is larger.",)
         order = np.argsort(-scores, kind="stable")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unmask.audits.plan import Plan, option
+from unmask.errors import ParameterError
 
 if TYPE_CHECKING:
     from unmask.generators._generator import Generator
@@ -23,8 +24,12 @@ class GeneratorPlan(Plan):
         metavar="NAME=VALUE",
     )
 
-    def made(self) -> Generator:
-        """The generator that it names."""
+    def made(self, given: str | Generator | None = None) -> Generator:
+        """The generator that was given, or the one that the plan names."""
         from unmask.generators import parse
 
-        return parse(self.generator, self.settings)
+        if given is None or isinstance(given, str):
+            return parse(self.generator, self.settings)
+        if self.settings:
+            raise ParameterError("The generator is made already: give settings with a name, or none.")
+        return given

@@ -10,15 +10,19 @@ import dataclasses
 import inspect
 import json
 import math
+import numbers
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from unmask.errors import ParameterError
 from unmask.files import read_toml, write_atomically
 from unmask.results.policy import Policy
+
+if TYPE_CHECKING:
+    from unmask.results.result import Input, Result
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,8 @@ class Choice:
         if self.option.read is not None:
             return self.option.read(given)
         if self.many:
+            if not isinstance(given, str | list | tuple):
+                raise self._wrong(given, "give a list")
             return tuple(self._one(item) for item in ((given,) if isinstance(given, str) else given))
         return self._one(given)
 
@@ -91,9 +97,10 @@ class Choice:
 
     def _number(self, given: Any) -> Any:
         whole = self.kind is int
-        fits = isinstance(given, int if whole else int | float) and not isinstance(given, bool)
-        if not fits or (isinstance(given, float) and not math.isfinite(given)):
+        fits = isinstance(given, numbers.Integral if whole else numbers.Real) and not isinstance(given, bool)
+        if not fits or not math.isfinite(given):
             raise self._wrong(given, "it must be a whole number" if whole else "it must be a number")
+        given = self.kind(given)  # of numpy's numbers too
         least, most = self.option.least, self.option.most
         if self.option.share and not 0 < given < 1:
             raise self._wrong(given, "use a share between 0 and 1")
@@ -115,6 +122,8 @@ class Choice:
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """Every choice that changes a number of an audit."""
+
+    without: ClassVar[tuple[str, ...]] = ()  # common choices that have no meaning in this plan
 
     seed: int = option(0, help="Seed of every random step.", least=0, apart=True)
     policy: Policy = option(
@@ -151,6 +160,15 @@ class Plan:
         """All that changes a draw: what must be the same in every run of one directory."""
         return {name: value for name, value in self.to_plain().items() if name not in self.growing()}
 
+    def expected(self, audit: str, inputs: tuple[Input, ...], growing: tuple[str, ...] = ()) -> Result:
+        """What is known of a result before the work begins; `growing` are more names that may differ between runs."""
+        from unmask.results.result import Result
+
+        grows = (*self.growing(), *growing)
+        return Result(
+            audit, self.seed, self.to_plain(), inputs, policy=self.policy, growing=grows, usual=self.defaults()
+        )
+
     @classmethod
     def growing(cls) -> tuple[str, ...]:
         """Names of what may differ between runs of one directory."""
@@ -171,7 +189,8 @@ def choices_of(plan: type[Plan]) -> tuple[Choice, ...]:
     """The fields of a kind of plan, its own before those that all plans have."""
     hints = get_type_hints(plan)
     common = {field.name for field in fields(Plan)} if plan is not Plan else set()
-    ordered = sorted(fields(plan), key=lambda field: field.name in common)
+    asked = [field for field in fields(plan) if field.name not in plan.without]
+    ordered = sorted(asked, key=lambda field: field.name in common)
     return tuple(_choice(field, hints[field.name]) for field in ordered)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -52,7 +52,7 @@ class Runner:
     progress: Progress = no_progress
     say: Say = silent
     seconds: float | None = None  # that the work may take
-    began: float = 0.0
+    began: float = field(default_factory=time.monotonic)
 
     @classmethod
     def of(
@@ -73,21 +73,27 @@ class Runner:
             raise ParameterError(f"The time budget is {time_budget!r}; give seconds above 0, or leave it out.")
         executor = Local(all_cores()) if workers is None else Local(workers) if isinstance(workers, int) else workers
         draws = Path(pool) if pool else Path(out) / DRAWS if out else None
-        return cls(executor, Path(out) if out else None, draws, progress, say, time_budget, time.monotonic())
+        return cls(executor, Path(out) if out else None, draws, progress, say, time_budget)
 
     @property
     def workers(self) -> int:
+        """Tasks that are worked on at a time."""
         return self.executor.workers
+
+    @property
+    def threads(self) -> int:
+        """Threads of this process for what is not a task: an executor elsewhere leaves all cores here free."""
+        return self.executor.workers if isinstance(self.executor, Local) else all_cores()
 
     @property
     def is_late(self) -> bool:
         """Whether the time is used up: nothing further is begun."""
         return self.seconds is not None and time.monotonic() - self.began > self.seconds
 
-    def store(self, plan: Plan, more: Mapping[str, Any], *folder: str) -> Store:
+    def store(self, plan: Plan, more: Mapping[str, Any]) -> Store:
         """The draws of a plan; `more` is what else changes them. A directory that holds others is refused."""
         identity = plan.fixed() | {"seed": plan.seed} | dict(more)
-        return open_draws(None if self.draws is None else self.draws.joinpath(*folder), identity, plan.defaults())
+        return open_draws(self.draws, identity, plan.defaults())
 
     def draw(self, setting: Setting, tasks: Sequence[Task], store: Store) -> None:
         """Play every task that the store does not hold yet."""

@@ -14,5 +14,6 @@ command = AuditVerb(
     AttackPlan,
     audit="unmask.audits.attack.audit:AttackAudit",
     doing="Drawing releases",
+    within="Shadows and tests are lowered to what it pays for.",
     tables=[table("population", "People to draw real tables from: CSV, TSV or Parquet.")],
 ).command

@@ -14,5 +14,4 @@ command = AuditVerb(
     audit="unmask.audits.demo:Demonstration",
     doing="Auditing two releases",
     without=("schema", "time_budget", "fail_on"),
-    growing=("inputs",),  # the tables are made on the way
 ).command

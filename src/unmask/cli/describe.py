@@ -4,14 +4,14 @@ Rows, units, columns with their kinds, missing values, uniqueness, and the ten m
 Gower distance to the 5 nearest).
 """
 
-from unmask.audits.plan import Plan
+from unmask.audits.describe import DescribePlan
 from unmask.cli.options import real
 from unmask.cli.verb import AuditVerb
 
 command = AuditVerb(
     "describe",
     __doc__,
-    Plan,
+    DescribePlan,
     audit="unmask.audits.describe:Description",
     doing="Looking at everybody",
     tables=[real()],

@@ -16,6 +16,7 @@ command = AuditVerb(
     EpsilonPlan,
     audit="unmask.audits.epsilon.audit:EpsilonAudit",
     doing="Playing runs",
+    within="No further run is begun after that.",
     tables=[table("real", "A real table for a canary; without it, worst-case tables only.", required=False)],
     more=[
         click.Option(["--carry-on"], is_flag=True, help="Play further runs on top of the audit in --out; stays valid."),

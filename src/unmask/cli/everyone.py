@@ -21,6 +21,7 @@ command = AuditVerb(
     EveryonePlan,
     audit="unmask.audits.everyone.audit:EveryoneAudit",
     doing="Fitting and attacking",
+    within="The number of runs is then what it pays for.",
     tables=[real()],
     more=[
         click.Option(["--pool"], type=PATH, help="Keep the draws here instead of in --out, for other runs to use."),

@@ -38,12 +38,6 @@ def schema() -> click.Option:
     )
 
 
-def seed() -> click.Option:
-    return click.Option(
-        ["--seed"], type=click.IntRange(0), default=0, show_default=True, help="Seed of every random step."
-    )
-
-
 def quiet() -> click.Option:
     return click.Option(["--quiet"], is_flag=True, help="Print nothing but errors.")
 
@@ -56,14 +50,14 @@ def written_to(what: str) -> click.Option:
     return click.Option(["-o", "--out"], type=PATH, required=True, help=what)
 
 
-def of_a_run() -> list[click.Parameter]:
-    """What every audit takes: nothing of it changes a number."""
+def of_a_run(within: str) -> list[click.Parameter]:
+    """What every audit takes: nothing of it changes a number. `within` says what a time budget means."""
     return [
         schema(),
         click.Option(["--workers"], type=int, help="Threads or processes to use. [default: all cores]"),
         click.Option(
             ["--time-budget"], callback=_seconds, metavar="TIME",
-            help="Stop, or ask for less, so that the work takes about this long: 90s, 10m or 1h. [default: no limit]",
+            help=f"About how long it may take: 90s, 10m or 1h. {within} [default: no limit]",
         ),
         click.Option(["--out"], type=PATH, help="Directory for report.html, result.json and companions."),
         click.Option(["--plan", "plan_file"], type=PATH, help="Read choices from a plan file; options change them."),

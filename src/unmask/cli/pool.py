@@ -61,7 +61,6 @@ command = click.Group(
             "attack", ATTACK, PoolPlan, audit="unmask.audits.foreign.audit:PoolAudit", doing="Judging synthetic files",
             tables=[table("exported", "Directory that `pool export` wrote.", metavar="POOL")], more=[SCORES],
             without=("schema", "time_budget"),
-            growing=("runs", "redraw_secrets", "confirm", "confirm_runs", "synthetic", "files"),
         ).command,
     ],
 )  # fmt: skip

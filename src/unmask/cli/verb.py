@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,11 +45,11 @@ class AuditVerb:
     tables: Sequence[TableArgument] = ()
     more: Sequence[click.Option] = ()  # handed to the audit by name
     without: Sequence[str] = ()  # common options that have no meaning here
-    growing: tuple[str, ...] = ()  # more names that may differ between runs of one directory
+    within: str = ""  # what a time budget means here
 
     @property
     def command(self) -> click.Command:
-        common = [each for each in of_a_run() if each.name not in self.without]
+        common = [each for each in of_a_run(self.within) if each.name not in self.without]
         parameters = [*self.tables, *of_plan(self.plan), *self.more, *common]
         return verb(self.name, self.doc, parameters, self.run)
 
@@ -75,47 +75,39 @@ class AuditVerb:
         choices = plans.read_plan(self.plan, plan_file) if plan_file else {}
         plan = self.plan.of(choices | chosen(self.plan, given))
         if write_plan is not None:
-            plans.write_plan(plan, write_plan, " ".join(["unmask", self.name, *self._words()]))
+            command = click.get_current_context().command_path
+            plans.write_plan(plan, write_plan, " ".join([command, *self._words()]))
             return
         check_out(out)
-        audit: Any = load_class(self.audit)
-        ready = audit.of(plan, **given)
-        keep: dict[str, Any] = {"growing": (*plan.growing(), *self.growing), "defaults": plan.defaults()}
-        check_out(out, ready.expected(), **keep)
         hush = quiet or as_json
         with watch(self.doing, quiet=hush) as progress:
             say = silent if hush else lambda text: print(text, file=sys.stderr)
             runner = Runner.of(workers, out=out, pool=pool, time_budget=time_budget, progress=progress, say=say)
+            audit: Any = load_class(self.audit)
+            ready = audit.of(plan, **given)
+            check_out(out, ready.expected())
             result = ready.run(runner)
-        deliver(result, out=out, as_json=as_json, quiet=quiet, workers=runner.workers, **keep)
+        deliver(result, out=out, as_json=as_json, quiet=quiet, workers=runner.workers)
         if junit is not None:
             from unmask.files import write_atomically
             from unmask.reports.junit import junit_xml
+            from unmask.results.policy import Severity
 
-            write_atomically(junit, junit_xml(result))
+            write_atomically(junit, junit_xml(result, Severity(fail_on)))
         finish(result, fail_on)
 
     def _words(self) -> list[str]:
-        return [f"{(each.name or '').lower()}.csv" for each in self.tables if each.required]
+        return [(each.metavar or each.name or "").upper() for each in self.tables if each.required]
 
 
-def deliver(
-    result: Result,
-    *,
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
-    workers: int,
-    growing: tuple[str, ...] = (),
-    defaults: Mapping[str, Any] = {},
-) -> None:
+def deliver(result: Result, *, out: Path | None, as_json: bool, quiet: bool, workers: int) -> None:
     """Write a result to its directory and show it, as the options say."""
     from unmask.results.directory import write
 
     if out is not None:
         from unmask.reports.html import write_report
 
-        write(result, out, run=how_it_ran(workers), growing=growing, defaults=defaults)
+        write(result, out, run=how_it_ran(workers))
         write_report(result, out)
     if as_json:
         print(json.dumps(result.to_plain(), indent=1, ensure_ascii=False))
@@ -127,12 +119,12 @@ def deliver(
         show(result, Console(), where=str(out) if out else "")
 
 
-def check_out(out: Path | None, expected: Result | None = None, **keep: Any) -> None:
+def check_out(out: Path | None, expected: Result | None = None) -> None:
     """Find out before the work begins that --out cannot be used, or holds another run."""
     if out is not None:
         from unmask.results.directory import check_directory
 
-        check_directory(out, expected, **keep)
+        check_directory(out, expected)
 
 
 def how_it_ran(workers: int) -> dict[str, object]:

@@ -65,12 +65,12 @@ def get(name: str, **parameters: Any) -> Generator:
 def parse(text: str, settings: Sequence[str] = ()) -> Generator:
     """A generator from text such as `privbayes:epsilon=1,degree=2`; the same strings work everywhere.
 
-    With `settings`, such as `("epsilon=1",)`, the text is the name alone.
+    `settings`, such as `("epsilon=1",)`, come on top of those in the text.
     """
-    if settings:
-        return get(text, **settings_from(list(settings)))
     name, _, own = text.partition(":")
-    return get(name, **settings_from(own.split(","))) if own and name in _places() else get(text)
+    if name in _places():
+        return get(name, **settings_from([*(own.split(",") if own else ()), *settings]))
+    return get(text, **settings_from(list(settings)))
 
 
 def text_of(generator: str | Generator) -> str:
@@ -80,9 +80,10 @@ def text_of(generator: str | Generator) -> str:
 
 def in_one_text(name: str, settings: Sequence[str]) -> dict[str, Any]:
     """A generator and its settings in one text, as `privbayes:epsilon=1`, where `parse` can read that again."""
-    if not settings or name not in _places():
+    known, _, own = name.partition(":")
+    if not settings or known not in _places():
         return {"generator": name, "settings": tuple(settings)}
-    return {"generator": f"{name}:{','.join(settings)}", "settings": ()}
+    return {"generator": f"{known}:{','.join([*([own] if own else []), *settings])}", "settings": ()}
 
 
 def listed() -> tuple[Entry, ...]:

@@ -9,8 +9,8 @@ from unmask.results.result import Result
 
 
 def junit_xml(result: Result, fail_on: Severity = Severity.HIGH) -> str:
-    """One test suite; findings at or above `fail_on` are failures, what was not tested is skipped."""
-    failed = [finding for finding in result.findings if finding.severity.rank >= fail_on.rank]
+    """One test suite; findings at or above `fail_on` are failures (none if that is none), what was not tested is skipped."""
+    failed = [finding for finding in result.findings if 0 < fail_on.rank <= finding.severity.rank]
     suite = ElementTree.Element(
         "testsuite",
         name=f"unmask {result.audit}",

@@ -20,21 +20,13 @@ from unmask.results.result import Records, Result
 RESULT, RECORDS, RUN = "result.json", "records.csv", "run.json"
 
 
-def write(
-    result: Result,
-    directory: str | Path,
-    *,
-    run: Mapping[str, Any] | None = None,
-    growing: tuple[str, ...] = (),
-    defaults: Mapping[str, Any] = {},
-) -> Path:
+def write(result: Result, directory: str | Path, *, run: Mapping[str, Any] | None = None) -> Path:
     """Write a result into a directory; refuse to replace the result of another plan. Returns the directory.
 
-    `growing` names fields of the plan that may change between runs of one directory, such as the number of draws;
-    `defaults` says what fields are that one of the two plans does not have, such as those of a later version.
+    What may grow between runs of one directory, such as the number of draws, is no other plan.
     """
     directory = Path(directory)
-    check_plan(directory, result, growing, defaults)
+    check_plan(directory, result)
     if result.records is not None:
         write_atomically(directory / RECORDS, _records_text(result.records))
     if run is not None:
@@ -44,16 +36,10 @@ def write(
     return directory
 
 
-def check_directory(
-    directory: str | Path,
-    plan: Result | None = None,
-    *,
-    growing: tuple[str, ...] = (),
-    defaults: Mapping[str, Any] = {},
-) -> None:
+def check_directory(directory: str | Path, expected: Result | None = None) -> None:
     """Whether results can be written here, and whether those of another plan are: asked before the work begins.
 
-    `plan` is a result without findings: what is known beforehand of the one to come.
+    `expected` is a result without findings: what is known beforehand of the one to come.
     """
     directory = Path(directory)
     if directory.exists() and not directory.is_dir():
@@ -66,8 +52,8 @@ def check_directory(
         raise RunError(
             f"{directory}: nothing can be written here ({problem.strerror}). Choose another --out."
         ) from None
-    if plan is not None:
-        check_plan(directory, plan, growing, defaults)
+    if expected is not None:
+        check_plan(directory, expected)
 
 
 def load(directory: str | Path) -> Result:
@@ -95,20 +81,18 @@ def load(directory: str | Path) -> Result:
     return result
 
 
-def check_plan(
-    directory: Path, result: Result, growing: tuple[str, ...] = (), defaults: Mapping[str, Any] = {}
-) -> None:
+def check_plan(directory: Path, result: Result) -> None:
     """A directory that holds the result of another plan is not overwritten: the error names what differs.
 
-    A field that one of the two plans does not have takes the value of `defaults`: plans gain fields from version to version.
+    A field that one of the two plans does not have takes its usual value: plans gain fields from version to version.
     """
     if not (directory / RESULT).exists():
         return
     theirs, mine = _plan(load(directory)), _plan(result)
-    usual = to_plain(defaults)
+    usual = to_plain(result.usual)
     for name in {**mine, **theirs}:
         old, new = (plan[name] if name in plan else usual.get(name) for plan in (theirs, mine))
-        if name not in growing and old != new:
+        if name not in result.growing and old != new:
             raise RunError(
                 f"{directory}: this directory holds another run: {name} was {old!r}, now it is {new!r}.\n"
                 "Choose another --out, or remove the directory."

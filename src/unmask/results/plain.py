@@ -84,7 +84,7 @@ def _tuple(kind: Any, plain: Any, where: str) -> tuple[Any, ...]:
 
 
 def _union(kind: Any, plain: Any, where: str) -> Any:
-    """The first alternative that fits; texts stay texts, so that a cell 'NaN' written as text is not turned."""
+    """The first alternative that fits. Texts stay texts, but those that stand for NaN and infinities are numbers."""
     options = [option for option in get_args(kind) if option is not type(None)]
     if plain is None and len(options) < len(get_args(kind)):
         return None

@@ -113,6 +113,10 @@ class Result:
     versions: Mapping[str, str] = field(default_factory=lambda: installed_versions())
     format: int = FORMAT
     records: Records | None = field(default=None, compare=False, metadata={"local": True})
+    # What a run directory needs to know of the plan: which choices may differ between its runs, and the usual value of those
+    # that an older version did not have.
+    growing: tuple[str, ...] = field(default=(), compare=False, metadata={"local": True})
+    usual: Mapping[str, Any] = field(default_factory=dict, compare=False, metadata={"local": True})
 
     @property
     def severity(self) -> Severity:

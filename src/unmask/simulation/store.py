@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,12 +51,18 @@ class FileStore:
         try:
             with (self.directory / f"{task.id}.npz").open("rb") as handle, np.load(handle, allow_pickle=False) as file:
                 return {name: file[name] for name in file.files if names is None or name in names}
-        except (FileNotFoundError, zipfile.BadZipFile, ValueError, EOFError):
+        except (FileNotFoundError, zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError):
             return None
 
     def has(self, task: Task) -> bool:
-        """Whether a task is done; a failed or damaged one is not. Reads the table of contents, not the arrays."""
-        return isinstance(self.get(task, ()), Mapping)
+        """Whether a task is done; a failed one is not, nor one whose file is damaged: every byte is checked."""
+        if (self.directory / f"{task.id}.failed.json").exists():
+            return False
+        try:
+            with zipfile.ZipFile(self.directory / f"{task.id}.npz") as file:
+                return file.testzip() is None
+        except (FileNotFoundError, zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError):
+            return False
 
     def put(self, task: Task, outcome: Arrays | Failed) -> None:
         if isinstance(outcome, Failed):

@@ -12,10 +12,10 @@ from tests import epsilon_catalogue as catalogue
 from unmask.attacks.claim._attack import History
 from unmask.audits.epsilon.audit import audit_epsilon
 from unmask.audits.epsilon.fixed import fixed_bounds
-from unmask.audits.epsilon.plan import EpsilonPlan, parse_claim
+from unmask.audits.epsilon.plan import EpsilonPlan
 from unmask.cli.main import app
 from unmask.errors import GeneratorError, ParameterError, RunError
-from unmask.generators.claim import Claim, Neighbours
+from unmask.generators.claim import Claim, Neighbours, parse_claim
 from unmask.generators.histogram import Histogram
 from unmask.reports.junit import junit_xml
 from unmask.results.directory import load, write

@@ -9,8 +9,8 @@ import pytest
 
 from tests.audits.parts import equal
 from unmask.attacks.everyone.features import FeaturePlan, Features
+from unmask.attacks.everyone.pool_score import SCORE, PoolScore
 from unmask.audits.everyone.audit import set_up
-from unmask.audits.everyone.confirm.pool_score import SCORE, PoolScore
 from unmask.audits.everyone.confirm.result import ordinal
 from unmask.audits.everyone.confirm.stage import confirm, most_exposed, play_people
 from unmask.audits.everyone.confirm.stage import set_up as set_up_confirm

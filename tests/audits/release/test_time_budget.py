@@ -54,10 +54,16 @@ def test_time_that_runs_out_makes_no_high_of_a_shifted_holdout(shifted, parts):
     """What was not measured is not zero: without the blind check nothing is certain, and that is said."""
     result = audited(shifted, parts)
     left_out = [check.name for check in CHECKS[parts:]]
-    assert [item.name for item in result.not_tested] == left_out
+    assert [item.name for item in result.not_tested] == [*left_out, "people at risk"]
     assert result.severity is Severity.LOW
     capped = [finding for finding in result.findings if finding.severity is Severity.LOW]
     assert capped
     assert all("it was not tested whether real table and holdout differ by themselves" in one.advice for one in capped)
     assert "named at risk" not in result.records.columns
     assert not any("named" in note for note in result.facts.at_risk)
+
+
+def test_that_nobody_could_be_named_is_said(shifted):
+    """Membership was scored, but whether real and holdout are alike was not tested."""
+    result = audited(shifted, 2)
+    assert [item.name for item in result.not_tested][-1] == "people at risk"

@@ -101,7 +101,11 @@ class Ridge:
 
 @dataclass(frozen=True, eq=False)
 class LinearScore:
-    """A logistic model of standardised statistics."""
+    """A logistic model of standardised statistics.
+
+    By hand: scikit-learn's has no penalty on the intercept, so that scores differ in the sixth digit, and takes 2.6 times
+    as long.
+    """
 
     names: tuple[str, ...]
     centre: np.ndarray

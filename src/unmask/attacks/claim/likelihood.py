@@ -102,12 +102,6 @@ class PairLikelihood:
             return laplace
         return laplace + (gaussian_epsilon(delta, math.sqrt(squares)) if delta > 0 else math.inf)
 
-    def mu(self, measurements: Sequence[Measurement]) -> float | None:
-        """The mu of Gaussian measurements on this pair; None unless all of them declare Gaussian noise."""
-        if not measurements or any(m.noise != "gaussian" or m.scale == 0 for m in measurements):
-            return None
-        return math.sqrt(sum((step / m.scale) ** 2 for m in measurements for _, _, step in self.changed(m)))
-
     def simulate(
         self, measurements: Sequence[Measurement], share: float, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:

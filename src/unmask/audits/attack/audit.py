@@ -16,7 +16,7 @@ from unmask.audits.attack.plan import AttackPlan
 from unmask.audits.attack.result import part_of, records_of
 from unmask.audits.part import Part
 from unmask.audits.plan import takes
-from unmask.audits.runner import Runner
+from unmask.audits.runner import Runner, Say, silent
 from unmask.errors import GeneratorError, UnmaskError
 from unmask.generators._generator import Generator, claim_for
 from unmask.generators.raw import Raw
@@ -45,6 +45,7 @@ def attack(
     workers: int | Executor | None = None,
     time_budget: float | None = None,
     progress: Progress = no_progress,
+    say: Say = silent,
     **choices: Any,
 ) -> Result:
     """Attack a generator: for each target, can its presence (or its secret) be told from the releases?
@@ -52,10 +53,9 @@ def attack(
     `choices` are the fields of `AttackPlan`, such as targets, goal, knowledge, access, attacks, shadows, tests, seed. With
     `out`, every draw is kept there and an interrupted run continues. `time_budget` (seconds) lowers shadows and tests.
     """
-    runner = Runner.of(workers, out=out, time_budget=time_budget, progress=progress)
+    runner = Runner.of(workers, out=out, time_budget=time_budget, progress=progress, say=say)
     plan = AttackPlan.of({"generator": generator_list.text_of(generator), **choices})
-    chosen = plan.made() if isinstance(generator, str) else generator
-    return AttackAudit(plan, chosen, read_table(population, schema)).run(runner)
+    return AttackAudit(plan, plan.made(generator), read_table(population, schema)).run(runner)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +76,7 @@ class AttackAudit:
         return (describe_input("population", self.population),)
 
     def expected(self) -> Result:
-        plan = self.plan
-        return Result("attack", plan.seed, plan.to_plain(), self.inputs, policy=plan.policy)
+        return self.plan.expected("attack", self.inputs)
 
     def run(self, runner: Runner) -> Result:
         """Draw every release once, let all attacks look at it, and judge them."""
@@ -95,7 +94,9 @@ class AttackAudit:
         shadow, test = (draws_of(setting, tasks, store, whose) for whose in (Whose.SHADOW, Whose.TEST))
         _check_draws(test)
         scored, refused = _score(setting, chosen, shadow, test)
-        played = Played(plan, setting, targets, shadow, test, draws_of(raw, published, store, Whose.RAW))
+        played = Played(
+            plan, setting, targets, shadow, test, draws_of(raw, published, store, Whose.RAW), plan.confidence
+        )
         bench = Bench.of(played, scored)
         part = part_of(bench, claim_for(self.generator.claim, self.population.schema), self.population.notes)
         part += Part(not_tested=refused)
@@ -171,8 +172,7 @@ def _score(
         if name in test.scores and name not in shadow.problems:
             scored.append(Scored(name, test.scores[name], shadow.scores.get(name)))
         else:
-            reason = test.problems.get(name) or shadow.problems.get(name, "it gave no scores")
-            refused.append(NotTested(name, f"it failed: {reason}", "see the reason"))
+            refused.append(_without_scores(name, test.problems.get(name) or shadow.problems.get(name)))
     if chosen.shadow and len(shadow) >= 2:
         pool, blind = pool_of(setting, shadow), pool_of(setting, test).blind()
         for name, found in chosen.shadow.items():
@@ -183,3 +183,9 @@ def _score(
                 continue
             scored.append(Scored(name, fitted.score(blind), None))
     return scored, tuple(refused)
+
+
+def _without_scores(name: str, problem: str | None) -> NotTested:
+    if problem is None:  # a new attack in an old directory
+        return NotTested(name, "the draws were made before this attack was there", "draw anew: use another --out")
+    return NotTested(name, f"it failed: {problem}", "see the reason")

@@ -24,7 +24,8 @@ def within_time(plan: AttackPlan, runner: Runner, setting: TargetSetting, store:
     waiting = [task for task in tasks if not store.has(task)]
     each = seconds_of_a_draw(runner, setting, waiting, store)
     seconds = runner.seconds or 0.0
-    share = min(1.0, draws_within(seconds, each / runner.workers) / max(len(waiting), 1))
+    affordable = len(tasks) - len(waiting) + draws_within(seconds, each / runner.workers)  # what is drawn costs nothing
+    share = min(1.0, affordable / len(tasks))
     tests = max(round(share * plan.tests), 2) if share < 1 else plan.tests
     if tests < min(LEAST_TESTS, plan.tests):
         raise ParameterError(

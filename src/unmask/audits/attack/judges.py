@@ -36,6 +36,7 @@ class Played:
     shadow: Draws
     test: Draws
     published: Draws  # the same game with the real table published
+    confidence: float  # of every interval
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -74,7 +75,7 @@ def judge_of(played: Played, attack: Scored, tests: int) -> Judge:
         values = None if density is None else density[:, positions][active]
         drawn = _release_of(active)
         return judge_attribute(
-            right[:, positions][active], members, values, confidence=played.plan.confidence, tests=tests, releases=drawn
+            right[:, positions][active], members, values, confidence=played.confidence, tests=tests, releases=drawn
         )
 
     return attribute
@@ -95,13 +96,13 @@ class Bench:
     def of(cls, played: Played, scored: Sequence[Scored]) -> Bench:
         tests = max(1, len(scored) * len(played.groups))
         every = max(1, len(scored) * len(played.targets))
-        sure = replace(played.plan, confidence=1 - (1 - played.plan.confidence) / every)
+        sure = replace(played, confidence=1 - (1 - played.confidence) / every)
         return cls(
             played,
             tuple(scored),
             tests,
             {attack.name: judge_of(played, attack, tests) for attack in scored},
-            {attack.name: judge_of(replace(played, plan=sure), attack, 1) for attack in scored},
+            {attack.name: judge_of(sure, attack, 1) for attack in scored},
             raw_judge_of(played),
         )
 
@@ -122,7 +123,7 @@ def _membership_judge(played: Played, attack: Scored, tests: int) -> Judge:
         # Scores are shifted so that each target's own threshold is at 0.
         shifted = (scores - thresholds[None, :])[:, positions][chosen]
         drawn = _release_of(chosen)
-        return judge_membership(shifted, members, 0.0, confidence=played.plan.confidence, tests=tests, releases=drawn)
+        return judge_membership(shifted, members, 0.0, confidence=played.confidence, tests=tests, releases=drawn)
 
     return membership
 
@@ -185,7 +186,7 @@ def raw_judge_of(played: Played) -> Judge:
     """Record linkage on the published real table: what there is to lose. Its own half of the draws sets no threshold:
     a match is a match (score of at least 1)."""
     (scores,) = played.published.scores.values()
-    drawn, confidence = played.published, played.plan.confidence
+    drawn, confidence = played.published, played.confidence
 
     def membership(positions: np.ndarray) -> Outcome | None:
         active = drawn.active[:, positions]

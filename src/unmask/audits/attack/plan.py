@@ -53,7 +53,7 @@ class AttackPlan(GeneratorPlan):
     possible: tuple[str, ...] = option(
         (), help="Uncertain-box: a generator that the attacker holds possible; may be repeated."
     )
-    confidence: float = option(0.95, help="Of every interval.", least=0.5, most=0.9999, grows=True)
+    confidence: float = option(0.95, help="Of every interval.", least=0.5, share=True, grows=True)
 
     def check(self) -> None:
         if self.access == Box.UNCERTAIN and not self.possible:

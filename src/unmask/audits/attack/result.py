@@ -12,12 +12,12 @@ from unmask.audits.attack.judges import Bench, Outcome, Played, advantages, memb
 from unmask.audits.attack.plan import AttackPlan
 from unmask.audits.attack.words import Limit, claim_in_words, limit_for, threat_in_words
 from unmask.audits.part import Part
+from unmask.audits.score_charts import roc_series, score_histograms
 from unmask.generators.claim import Claim
 from unmask.results.figures import figure, in_100
 from unmask.results.grid import Cell, Grid, Section, Series
 from unmask.results.policy import Severity
 from unmask.results.result import Exposure, Facts, Finding, Records
-from unmask.results.score_charts import roc_series, score_histograms
 from unmask.simulation.draws import failures_in_words
 from unmask.stats import auc, smallest_visible_leak
 from unmask.stats.outcomes import FPR_GRID, MembershipOutcome
@@ -161,7 +161,7 @@ def _controls(bench: Bench) -> Grid:
         scores, _, active = membership_guesses(played, scored[0])
         members = stream(played.plan.seed, "permuted").permutation(played.test.members[active])
         if members.any() and not members.all():
-            area = auc(scores[active][members], scores[active][~members], confidence=played.plan.confidence)
+            area = auc(scores[active][members], scores[active][~members], confidence=played.confidence)
             figures = _rounded(area.value, area.low, area.high)
             rows.append(
                 (f"permuted membership, {scored[0].name}: AUC", *figures, "should cover 0.5, in 19 of 20 audits")
@@ -197,7 +197,7 @@ def _notes(played: Played, claims: tuple[str, ...], failures: tuple[str, ...]) -
 
 def _visible(played: Played, tests: int) -> tuple[str, ...]:
     """The smallest leak that the smallest group of targets would have shown."""
-    adjusted = 1 - (1 - played.plan.confidence) / tests
+    adjusted = 1 - (1 - played.confidence) / tests
     leaks = []
     for group in played.groups:
         positions = played.in_group(group)

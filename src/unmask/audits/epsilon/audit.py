@@ -17,13 +17,14 @@ from typing import Any
 from unmask import generators as generator_list
 from unmask.attacks.claim.wager import Wager
 from unmask.audits.epsilon.attacks import attacks_for
-from unmask.audits.epsilon.plan import EpsilonPlan, parse_claim
+from unmask.audits.epsilon.plan import EpsilonPlan
 from unmask.audits.epsilon.result import Control, PlayedClaim, part_of
 from unmask.audits.plan import takes
 from unmask.audits.runner import Runner
 from unmask.errors import GeneratorError, ParameterError, RunError
 from unmask.files import write_atomically
 from unmask.generators._generator import Generator, Measurement
+from unmask.generators.claim import parse_claim
 from unmask.generators.copycat import Copycat
 from unmask.generators.oblivious import Oblivious
 from unmask.results.directory import check_directory
@@ -76,7 +77,7 @@ def audit_epsilon(
     given = None if isinstance(generator, str) else generator
     audit = EpsilonAudit.of(plan, real=table, schema=schema, generator=given, pairs=named, carry_on=carry_on)
     if out is not None:  # before any work: whether the result can be written there
-        check_directory(out, audit.expected(), growing=plan.growing(), defaults=plan.defaults())
+        check_directory(out, audit.expected())
     return audit.run(runner)
 
 
@@ -117,13 +118,16 @@ class EpsilonAudit:
         made = tuple(item.build(plan.tested.neighbours, table, plan.seed) for item in built)
         return cls(plan, audited, made, table, carry_on)
 
+    @property
+    def _can_be_controlled(self) -> bool:
+        return self.plan.controls and not isinstance(self.generator, Mechanism)
+
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
         return () if self.real is None else (describe_input("real", self.real),)
 
     def expected(self) -> Result:
-        plan = self.plan
-        return Result("epsilon", plan.seed, plan.to_plain(), self.inputs, policy=plan.policy)
+        return self.plan.expected("epsilon", self.inputs)
 
     def run(self, runner: Runner) -> Result:
         """Play runs until the claim falls, or they or the time are used up."""
@@ -142,7 +146,7 @@ class EpsilonAudit:
         last = wager.runs + plan.runs
         play_runs(wager, settings, store, last, plan, runner)
         _check_failures(wager)
-        controls = _controls(plan, settings[0]) if plan.controls and not isinstance(self.generator, Mechanism) else []
+        controls = [] if runner.is_late or not self._can_be_controlled else _controls(plan, settings[0])
         if state is not None:
             write_atomically(state, json.dumps(wager.to_plain()))
         planned = None if self.carry_on else plan.runs
@@ -166,6 +170,8 @@ def play_runs(
     first = wager.runs
     while wager.runs < last and not (plan.stop_early and wager.refuted) and not (runner.is_late and wager.runs > first):
         block = BLOCK if runner.workers == 1 else max(BLOCK * 4 * runner.workers, wager.runs)
+        if runner.seconds is not None:  # what is begun is finished, so little is begun at a time
+            block = 4 * runner.workers
         runs = [
             PairTask(Whose.TEST, index, who=who, pair=index % len(settings))
             for index in range(wager.runs, min(last, wager.runs + block))

@@ -9,32 +9,7 @@ from typing import Any
 from unmask.audits.generator_plan import GeneratorPlan
 from unmask.audits.plan import option
 from unmask.errors import ParameterError
-from unmask.generators.claim import Claim, Neighbours
-from unmask.registry import settings_from
-
-
-def parse_claim(text: str, own: Claim | None = None) -> Claim:
-    """A claim from text such as `epsilon=1,delta=1e-6,neighbours=replace`; what is left out is as in `own`."""
-    given = settings_from(text.split(","))
-    if unknown := [name for name in given if name not in ("epsilon", "delta", "neighbours")]:
-        raise ParameterError(f"A claim has no {', '.join(unknown)}. It has: epsilon, delta, neighbours.")
-    if "epsilon" not in given:
-        raise ParameterError(
-            f"The claim '{text}' names no epsilon. Write it as epsilon=1,delta=1e-6,neighbours=replace."
-        )
-    neighbours = str(given.get("neighbours", own.neighbours if own else Neighbours.ADD_REMOVE))
-    if neighbours not in list(Neighbours):
-        raise ParameterError(f"neighbours is '{neighbours}'; use one of {', '.join(Neighbours)}.")
-    try:
-        epsilon, delta = float(given["epsilon"]), float(given.get("delta", own.delta if own else 0.0))
-    except (TypeError, ValueError):
-        raise ParameterError(f"The claim '{text}' has an epsilon or delta that is no number.") from None
-    return Claim(epsilon, delta, Neighbours(neighbours))
-
-
-def as_claim(given: Any) -> Claim:
-    """A claim as callers give it: itself, or a text."""
-    return given if isinstance(given, Claim) else parse_claim(str(given))
+from unmask.generators.claim import Claim, as_claim
 
 
 def _claim(given: Any) -> Claim | str:
@@ -71,7 +46,7 @@ class EpsilonPlan(GeneratorPlan):
     controls: bool = option(
         True, help="Play a generator that sees nothing, and one that copies everything.", grows=True
     )
-    confidence: float = option(0.95, help="Of every bound.", least=0.5, most=0.9999, grows=True)
+    confidence: float = option(0.95, help="Of every bound.", least=0.5, share=True, grows=True)
 
     def check(self) -> None:
         if isinstance(self.claim, Claim) and math.isinf(self.claim.epsilon):

@@ -79,7 +79,7 @@ def part_of(played: PlayedClaim) -> Part:
     visible, void = () if wager.refuted else (_power_note(played),), _void(played)
     findings = [_finding(played, bound)]
     if bits is not None and bits.refuted:
-        findings.append(_bits_finding(played, bits))
+        findings.append(_bits_finding(bits))
     return Part(
         findings=tuple(findings),
         grids=(
@@ -141,7 +141,7 @@ def _finding(played: PlayedClaim, bound: Bound) -> Finding:
     )
 
 
-def _bits_finding(played: PlayedClaim, bits: Wager) -> Finding:
+def _bits_finding(bits: Wager) -> Finding:
     bound = bits.bound()
     return Finding(
         name="last-bits",
@@ -361,6 +361,8 @@ def _not_tested(played: PlayedClaim, fixed: list[Fixed]) -> list[NotTested]:
                 "raise --time-budget, or leave it out",
             )
         )
+        if not played.controls:
+            found.append(NotTested("controls", "the time budget was used up", "raise --time-budget, or leave it out"))
     if played.plan.access == "black-box":
         found.append(
             NotTested("likelihood ratio", "the fitted model is not seen (black-box)", "use --access white-box")

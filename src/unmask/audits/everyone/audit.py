@@ -45,6 +45,7 @@ def everyone(
     schema: Any = None,
     out: str | Path | None = None,
     pool: str | Path | None = None,
+    scores: str | Path | None = None,
     workers: int | Executor | None = None,
     time_budget: float | None = None,
     progress: Progress = no_progress,
@@ -55,12 +56,12 @@ def everyone(
 
     `choices` are the fields of `EveryonePlan`, such as runs, synthetic_rows, coins, access, rate, secrets, confirm, seed. Draws
     are kept in `pool`, else in `out`, where other runs find them again; a larger number of runs keeps the old draws. With
-    `time_budget` (seconds) the number of runs is what this time pays for.
+    `time_budget` (seconds) the number of runs is what this time pays for. `scores` is a file for the evidence (.npz).
     """
     runner = Runner.of(workers, out=out, pool=pool, time_budget=time_budget, progress=progress, say=say)
     plan = EveryonePlan.of({"generator": generator_list.text_of(generator), **choices})
-    chosen = plan.made() if isinstance(generator, str) else generator
-    return EveryoneAudit(plan, chosen, read_table(real, schema)).run(runner)
+    kept = Path(scores) if scores else None
+    return EveryoneAudit(plan, plan.made(generator), read_table(real, schema), kept).run(runner)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +83,7 @@ class EveryoneAudit:
         return (describe_input("real", self.real),)
 
     def expected(self) -> Result:
-        plan = self.plan
-        return Result("everyone", plan.seed, plan.to_plain(), self.inputs, policy=plan.policy)
+        return self.plan.expected("everyone", self.inputs)
 
     def run(self, runner: Runner) -> Result:
         """Draw all runs, then judge everybody by them. The runner is told what they will show."""

@@ -21,7 +21,6 @@ from unmask.stats import Bound, largest_visible_of_bets
 from unmask.threats.knowledge import Coins
 
 NAME = "everyone"
-HEADLINES = 2  # membership and the list share one level
 THREAT = (
     "An attacker who has all records but knows of nobody whether they were in the training data, can fit the same "
     "generator many times, {model}, and asks for each person: were they in?"
@@ -30,7 +29,7 @@ THREAT = (
 
 def shared(confidence: float) -> float:
     """The confidence of each headline, so that all of them hold together."""
-    return 1 - (1 - confidence) / HEADLINES
+    return 1 - (1 - confidence) / len(HEADLINES)
 
 
 def part_of(audited: Audited) -> Part:
@@ -49,7 +48,7 @@ def part_of(audited: Audited) -> Part:
     )
     claims = () if audited.claim is None else (f"The generator claims: {audited.claim}.",)
     return Part(
-        findings=(_membership(audited, pooled), _list(audited), *_claim(audited)),
+        findings=(*(finding(audited, pooled) for finding in HEADLINES), *_claim(audited)),
         grids=tuple(grid for grid in grids if grid is not None),
         series=tuple(series_of(audited)),
         notes=(*_notes(audited), at_risk, visible, *claims),
@@ -83,7 +82,7 @@ def _membership(audited: Audited, pooled: Pooled) -> Finding:
     )
 
 
-def _list(audited: Audited) -> Finding:
+def _list(audited: Audited, pooled: Pooled) -> Finding:
     """The advantage about the worst person holds for all people at once, so it may speak for the list."""
     people, plan = audited.people, audited.plan
     count, listed = int(audited.coined.sum()), int(people.listed.sum())
@@ -117,6 +116,9 @@ def _list(audited: Audited) -> Finding:
         advice=advice_for(severity),
         exposure=Exposure(count, listed, worst, listed_above(listed, count, plan.rate)),
     )
+
+
+HEADLINES = (_membership, _list)  # they share one level; a claim has the level of its own that it is tested at
 
 
 def _claim(audited: Audited) -> Iterator[Finding]:

@@ -12,9 +12,9 @@ from unmask.audits.everyone.evidence import Evidence
 from unmask.audits.everyone.marks import marks_of
 from unmask.audits.everyone.people import PERSON_FPR
 from unmask.audits.everyone.pooled import RATES, Pooled, judge_pooled
+from unmask.audits.score_charts import roc_series, score_histograms
 from unmask.results.grid import Cell, Grid, Section, Series, SeriesKind
 from unmask.results.result import Records
-from unmask.results.score_charts import roc_series, score_histograms
 from unmask.results.small_groups import crowd_quantiles
 from unmask.tables.units import SMALLEST_GROUP
 

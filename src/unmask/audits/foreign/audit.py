@@ -78,10 +78,10 @@ class PoolAudit:
         return (describe_input("real", self.private.real),)
 
     def expected(self) -> Result:
-        game = self.game
         claim = self.private.plan.claim
         more = {"claim": None if claim is None else str(claim), "keep_persons": self.private.plan.keep_persons}
-        return Result("everyone", game.seed, game.to_plain() | more, self.inputs, policy=game.policy)
+        known = self.game.expected("everyone", self.inputs, growing=FOREIGN_GROWING)
+        return replace(known, plan={**known.plan, **more})
 
     def run(self, runner: Runner) -> Result:
         """Check every file, take down what each says about everybody, and judge."""

@@ -25,7 +25,6 @@ class Exported:
     new: int  # training files that were not there before
     runs: int  # training files that are there now
     units: int  # people with a coin
-    synthetic_rows: int
 
 
 @takes(PoolExportPlan)
@@ -45,4 +44,4 @@ def export_pool(
     begin(Path(out), plan, real=table, candidates=setting.candidates, versions=installed_versions())
     private = read_private(Path(out))
     new = write_runs(Path(out), setting, private=private, runs=asked.runs, progress=progress)
-    return Exported(new, len(private.runs) + new, int(setting.game.coined.sum()), plan.synthetic_rows)
+    return Exported(new, len(private.runs) + new, int(setting.game.coined.sum()))

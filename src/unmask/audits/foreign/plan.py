@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from unmask.audits.epsilon.plan import as_claim
 from unmask.audits.everyone.plan import AUTO, EveryonePlan, JudgingPlan
-from unmask.audits.plan import Plan, option
-from unmask.generators.claim import Claim
+from unmask.audits.plan import Plan, choices_of, option
+from unmask.generators.claim import Claim, as_claim
 from unmask.threats.knowledge import FEWEST_RUNS, Coins
 
 
 @dataclass(frozen=True, kw_only=True)
 class PoolExportPlan(Plan):
     """What `unmask pool export` writes."""
+
+    without: ClassVar = ("policy",)
 
     runs: int = option(64, help="Training files; the owner fits the generator to each.", least=FEWEST_RUNS, grows=True)
     synthetic_rows: int | None = option(
@@ -48,12 +50,14 @@ def named(name: str) -> str:
 class PoolPlan(JudgingPlan):
     """What `unmask pool attack` does; all else was settled by the export."""
 
+    without: ClassVar = ("seed",)
+
     name: str = option("unnamed", help="What to call the generator in the report.")
     strict: bool = option(False, help="Stop if any synthetic file is missing.")
 
     def of_game(self, game: EveryonePlan) -> EveryonePlan:
         """The plan that `everyone` would have for the same game, judged as here."""
         judging = {
-            name: getattr(self, name) for name in ("scorer", "rate", "confidence", "groups", "secrets", "policy")
+            choice.name: getattr(self, choice.name) for choice in choices_of(JudgingPlan) if choice.name != "seed"
         }
         return EveryonePlan(**{**game.to_plain(), "seed": game.seed, **judging})

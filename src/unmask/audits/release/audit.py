@@ -74,13 +74,12 @@ class ReleaseAudit:
         return tuple(describe_input(role, table) for role, table in self.release.tables)
 
     def expected(self) -> Result:
-        plan = self.plan
-        return Result("release", plan.seed, plan.to_plain(), self.inputs, policy=plan.policy)
+        return self.plan.expected("release", self.inputs)
 
     def run(self, runner: Runner) -> Result:
         """Part by part, the most telling first."""
         release = self.release
-        case = Case(release, self.plan, sum(check.headlines(release) for check in CHECKS), runner.workers)
+        case = Case(release, self.plan, sum(check.headlines(release) for check in CHECKS), runner.threads)
         parts: list[Part] = []
         skipped: list[NotTested] = []
         for place, check in enumerate(CHECKS):
@@ -93,6 +92,8 @@ class ReleaseAudit:
         explained = _explained(parts)
         if explained == 0:
             parts = [each for part in parts for each in (part, *_naming(part))]
+        elif explained is None and any(map(_naming, parts)):
+            skipped.append(NotTested("people at risk", UNTESTED, LATE[1]))
         whole = Part(notes=release.notes, not_tested=(*_without_holdout(release), *skipped)) + together(parts)
         if release.holdout is not None:
             findings = tuple(_less_explained(finding, explained, self.plan) for finding in whole.findings)

@@ -12,11 +12,11 @@ from unmask.audits.release.exposure import of_names
 from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.scoring import ATTACKS, LEADING, Scores, judge_scores
 from unmask.audits.release.tables import Release
+from unmask.audits.score_charts import roc_series, score_histograms
 from unmask.metrics.legal import value_text
 from unmask.results.figures import figure, in_100
 from unmask.results.grid import Cell, Grid, GridKind, Role, Section, Series, SeriesKind
 from unmask.results.result import Facts, Finding
-from unmask.results.score_charts import roc_series, score_histograms
 from unmask.results.small_groups import crowd_quantiles, hidden_places
 from unmask.stats import (
     Listing,

@@ -18,5 +18,5 @@ class ReleasePlan(Plan):
         (), help="Column that an attacker may know; may be repeated.", names=("--key",), shown="schema"
     )
     attempts: int = option(1000, help="Attempts per legal criterion.", least=10)
-    confidence: float = option(0.95, help="Of every interval.", least=0.5, most=0.9999)
+    confidence: float = option(0.95, help="Of every interval.", least=0.5, share=True)
     people_rate: float = option(0.10, help="Expected share of wrong names among people named as at risk.", share=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unmask.attacks.everyone.pool_score import PoolLesson
 from unmask.attacks.everyone.scorer import RatioScorer
-from unmask.audits.everyone.confirm.pool_score import PoolLesson
 from unmask.audits.everyone.confirm.result import Confirmed, part_of
 from unmask.audits.everyone.confirm.wager import PersonWager
 from unmask.audits.everyone.drawn import CoinRuns

@@ -18,7 +18,7 @@ from unmask.attacks.claim.fingerprint import Fingerprint
 from unmask.attacks.claim.learnt import BestStatistic, Ridge
 from unmask.attacks.claim.static import Static, static_attacks
 from unmask.attacks.claim.wager import Wager
-from unmask.audits.everyone.confirm.pool_score import PoolLesson, PoolScore
+from unmask.attacks.everyone.pool_score import PoolLesson, PoolScore
 from unmask.generators.claim import Claim
 from unmask.simulation.person import RATIO
 from unmask.simulation.task import Arrays, Failed

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from unmask.audits.release.audit import audit
+from unmask.audits.score_charts import joined, round_edges, score_histograms
 from unmask.datasets import planted
-from unmask.results.score_charts import joined, round_edges, score_histograms
 
 
 @pytest.mark.parametrize("seed", range(20))
