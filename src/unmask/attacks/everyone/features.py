@@ -79,7 +79,7 @@ class Features:
         """Counts (units x sets, uint16 if they fit) and values (units x others, float32), in the order of `names`."""
         found = count_keys(self._keys, keys(synthetic, self.subsets))
         ratios = np.add.reduceat(found.astype(np.float32) * self._weights, self._starts, axis=1)
-        values = [self._summed(ratios / max(len(synthetic), 1))]
+        values = [self._summed(ratios / np.float32(max(len(synthetic), 1)))]  # numpy 1 takes a large int for a double
         if self.plan.distances:
             ks = [min(k, len(synthetic)) for k in NEIGHBOURS]  # the last one where there are fewer
             values += [

@@ -70,9 +70,11 @@ class RatioScorer:
             for side, chosen in enumerate((~inside, inside)):
                 sums[side] = sums[side] + chosen.astype(np.float32) @ z
                 count[side] += chosen.sum()
-        centre = (sums[0] + sums[1]) / count.sum()
-        covariance = products / count.sum() - np.outer(centre, centre)
-        shift = sums[1] / max(count[1], 1) - sums[0] / max(count[0], 1)
+        # numpy 1 would divide in the single precision of the sums
+        centre = np.divide(sums[0] + sums[1], count.sum(), dtype=np.float64)
+        covariance = np.divide(products, count.sum(), dtype=np.float64) - np.outer(centre, centre)
+        absent, present = (np.divide(sums[side], max(count[side], 1), dtype=np.float64) for side in (0, 1))
+        shift = present - absent
         spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
         moves = spread > 1e-6
         spread = np.where(moves, spread, 1.0)
