@@ -32,6 +32,7 @@ def test_a_report_is_made_of_an_old_run(verb, place):
     assert "</html>" in (place / verb / "report.html").read_text()
 
 
+@pytest.mark.pinned
 @pytest.mark.parametrize("verb", COMMANDS)
 def test_the_same_command_continues_an_old_run(verb, place):
     """Every draw is taken from the old directory, and the result is the old one."""

@@ -13,6 +13,7 @@ CLOSE = 1e-6  # floats of another processor differ in their last digits
 FORMAT_2 = Path(__file__).parent / "format2" / "results"
 
 
+@pytest.mark.pinned
 @pytest.mark.parametrize("name", CASES)
 def test_results_are_what_they_were_whoever_works(name):
     alone, two = (plain_of(CASES[name](workers)) for workers in (1, 2))
