@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 
 from unmask.datasets import gaussian
 from unmask.metrics.filters import OutlierFilter, SimilarityFilter
-from unmask.metrics.similarity import Distance, Quantile, Similarity, Uniform, Verdict
+from unmask.metrics.similarity import Distance, Quantile, Similarity, SimilarityVerdict, Uniform
 from unmask.tables.table import Table, concatenate
 
 RADIUS = 2.15
@@ -42,7 +42,7 @@ def outliers(table: Table) -> np.ndarray:
     return np.hypot(*table.numbers.T) > RADIUS
 
 
-def holdout_released(rng: np.random.Generator, *, rows: int = 1000) -> Verdict:
+def holdout_released(rng: np.random.Generator, *, rows: int = 1000) -> SimilarityVerdict:
     """1: the synthetic table *is* the holdout. Half of the sensitive records are published, and every test passes."""
     real, holdout = draw(rows, rng), draw(rows, rng)
     return EUCLID.reference(real, holdout).judge(holdout.take(rng.permutation(rows)))
@@ -52,7 +52,7 @@ def holdout_released(rng: np.random.Generator, *, rows: int = 1000) -> Verdict:
 class OutliersReleased:
     """All real outliers are in the synthetic table, moved by at most `moved`."""
 
-    verdict: Verdict
+    verdict: SimilarityVerdict
     outliers: int
     moved: float
 
@@ -81,7 +81,7 @@ class PassRates:
     private: float
 
 
-def pass_rates(verdicts: list[Verdict]) -> PassRates:
+def pass_rates(verdicts: list[SimilarityVerdict]) -> PassRates:
     """Shares of the verdicts that pass."""
     return PassRates(
         *(float(np.mean([getattr(v, name) for v in verdicts])) for name in ("ims", "dcr", "nndr", "private"))
@@ -226,7 +226,7 @@ def discretised(
     for count in bins:
         ways |= {f"{count} uniform bins": Similarity(binning=Uniform(count))}
         ways |= {f"{count} quantile bins": Similarity(binning=Quantile(count))}
-    verdicts: dict[str, list[Verdict]] = {name: [] for name in ways}
+    verdicts: dict[str, list[SimilarityVerdict]] = {name: [] for name in ways}
     for _ in range(splits):
         real, holdout = (draw(rows, rng, dimensions=25) for _ in range(2))
         fresh = [draw(rows, rng, dimensions=25) for _ in range(draws)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from unmask.audits.part import Part
-from unmask.audits.plan import Plan, takes
+from unmask.audits.plan import SeedPlan, takes
 from unmask.audits.runner import Runner
 from unmask.results.grid import Cell, Grid
 from unmask.results.result import Input, Records, Result, describe_input
@@ -22,28 +22,21 @@ from unmask.tables.units import units
 from unmask.threats.targets import MOST_ROWS, NEIGHBOURS, isolation
 
 
-@dataclass(frozen=True, kw_only=True)
-class DescribePlan(Plan):
-    """Nothing is judged here, so there is but a seed."""
-
-    without: ClassVar = ("policy",)
-
-
-@takes(DescribePlan)
+@takes(SeedPlan)
 def describe(table: Any, *, schema: Any = None, workers: int | Executor | None = None, **choices: Any) -> Result:
     """Rows, units, columns, missing values, uniqueness, and every record's mean Gower distance to its 5 nearest."""
-    return Description.of(DescribePlan.of(choices), real=table, schema=schema).run(Runner.of(workers))
+    return Description.of(SeedPlan.of(choices), real=table, schema=schema).run(Runner.of(workers))
 
 
 @dataclass(frozen=True, eq=False)
 class Description:
     """A table to be described; the plan is its seed."""
 
-    plan: DescribePlan
+    plan: SeedPlan
     table: Table
 
     @classmethod
-    def of(cls, plan: DescribePlan, *, real: Any, schema: Any = None) -> Description:
+    def of(cls, plan: SeedPlan, *, real: Any, schema: Any = None) -> Description:
         """Read the table."""
         return cls(plan, read_table(real, schema))
 

@@ -182,7 +182,11 @@ class Plan:
         }
 
 
-AnyPlan = TypeVar("AnyPlan", bound=Plan)
+@dataclass(frozen=True, kw_only=True)
+class SeedPlan(Plan):
+    """A plan of what judges nothing: but a seed."""
+
+    without: ClassVar[tuple[str, ...]] = ("policy",)
 
 
 def choices_of(plan: type[Plan]) -> tuple[Choice, ...]:

@@ -4,14 +4,14 @@ Rows, units, columns with their kinds, missing values, uniqueness, and the ten m
 Gower distance to the 5 nearest).
 """
 
-from unmask.audits.describe import DescribePlan
+from unmask.audits.plan import SeedPlan
 from unmask.cli.options import real
 from unmask.cli.verb import AuditVerb
 
 command = AuditVerb(
     "describe",
     __doc__,
-    DescribePlan,
+    SeedPlan,
     audit="unmask.audits.describe:Description",
     doing="Looking at everybody",
     tables=[real()],

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from unmask.generators._generator import Generator, Measurement, Model
 from unmask.generators.claim import Claim, Neighbours
 from unmask.registry import Entry, build, construct, describe, load_class, settings_from
+
+if TYPE_CHECKING:
+    from unmask.generators._generator import Generator, Measurement, Model
 
 __all__ = ["Claim", "Entry", "Generator", "Measurement", "Model", "Neighbours", "get", "listed", "names", "parse"]
 
@@ -33,6 +35,15 @@ BUILT_IN = {
     "copula": "unmask.generators.copula:Copula",
     "mixture": "unmask.generators.mixture:Mixture",
 }
+
+
+def __getattr__(name: str) -> Any:
+    """The protocols, when they are asked for: plans need claims and names only, and `--help` is quick without tables."""
+    if name in ("Generator", "Measurement", "Model"):
+        from unmask.generators import _generator
+
+        return getattr(_generator, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 @cache
