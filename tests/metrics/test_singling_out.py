@@ -209,5 +209,5 @@ def test_wrong_arguments(people, rng):
         singling_out(people, people, width=7, rng=rng)
     with pytest.raises(ParameterError, match="mode is"):
         singling_out(people, people, mode="both", rng=rng)
-    with pytest.raises(ParameterError, match="attacks is 0"):
+    with pytest.raises(ParameterError, match="attempts is 0"):
         singling_out(people, people, attempts=0, rng=rng)

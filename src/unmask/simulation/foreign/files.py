@@ -64,6 +64,9 @@ class ForeignStore(FileStore):
             return outcome
         return None
 
+    def has(self, task: Task) -> bool:
+        return super().has(task) and self.get(task, ()) is not None
+
 
 def check_pool(
     directory: Path, private: Private, *, setting: CoinSetting, strict: bool, progress: Progress = no_progress
