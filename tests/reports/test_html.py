@@ -218,7 +218,7 @@ def test_ten_thousand_records_make_a_small_page_fast():
     )  # fmt: skip
     start = time.process_time()
     made = render(result)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 10  # half a second; a chart that grows with its square would take minutes
     assert len(made.encode()) < 500_000
     assert "9,800 more lines in result.json" in Page(made).text
 
