@@ -290,7 +290,7 @@ def test_workers_end_when_the_run_is_killed(tmp_path):
     worker = int(process.stdout.readline())
     process.kill()
     process.communicate(timeout=30)  # returns when nobody holds the stream any more
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 30
     while alive(worker) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not alive(worker)
