@@ -36,9 +36,8 @@ def misses(goal, seeds, attacks, **choices):
 def test_membership_attacks_are_honest_about_oblivious_releases():
     """At 95 % confidence at most 1 in 20 intervals may miss 0 (99.9 % limit of 200: 21), and so may all together."""
     limit = binom.ppf(0.999, 200, 0.05)
-    attacks = tuple(
-        "classifier:rounds=5" if name == "classifier" else name for name in names()
-    )  # 60 would take minutes
+    # The classifier has a test of its own (tests/attacks/test_classifier.py): 11,200 fits of it would take minutes here.
+    attacks = tuple(name for name in names() if name != "classifier")
     missed, found = misses("membership", 200, attacks)
     assert limit == 21
     assert max(missed.values(), default=0) <= limit, missed
