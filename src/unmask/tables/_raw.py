@@ -84,6 +84,9 @@ def _categories(series: pd.Series, name: str, where: str) -> RawColumn:
 
 def _numbers(series: pd.Series, name: str, where: str) -> RawColumn:
     numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    if str(series.dtype).lower() in ("float16", "float32"):  # 39.1 is 39.1, as a file would say it, and not 39.09999847
+        short = numbers.astype(str(series.dtype).lower())
+        numbers = short.astype(str).astype(np.float64)
     if np.isinf(numbers).any():
         row = int(np.flatnonzero(np.isinf(numbers))[0])
         raise InputError(
