@@ -26,7 +26,8 @@ def test_as_defined(columns):
     weights, own = rng.random(people.shape), rng.integers(-1, 70, 30)
     found = agreement(people, weights, rows, own=own)
     best, near = naive(people, weights, rows, own)
-    assert np.allclose(found.best, best, atol=1e-6) and (found.near == near).all()
+    assert np.allclose(found.best, best, atol=1e-6)
+    assert (found.near == near).all()
 
 
 def test_blocks_do_not_show():
@@ -35,9 +36,11 @@ def test_blocks_do_not_show():
     own = np.array([BLOCK - 1, BLOCK, 2 * BLOCK + 6])
     best, near = naive(people, weights := np.ones((3, 4)), rows, own)
     found = agreement(people, weights, rows, own=own)
-    assert (found.best == best).all() and (found.near == near).all()
+    assert (found.best == best).all()
+    assert (found.near == near).all()
 
 
 def test_without_rows_there_is_no_match():
     found = agreement(np.zeros((2, 3)), np.ones((2, 3)), np.empty((0, 3)))
-    assert np.isneginf(found.best).all() and not found.near.any()
+    assert np.isneginf(found.best).all()
+    assert not found.near.any()

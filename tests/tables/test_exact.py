@@ -28,7 +28,8 @@ def test_equal_values_have_equal_codes_and_others_none(people):
 
 def test_missing_agrees_with_nothing(people):
     codes = ExactValues(people).codes
-    assert codes[2, 0] == MISSING and codes[3, 1] == MISSING
+    assert codes[2, 0] == MISSING
+    assert codes[3, 1] == MISSING
     assert not (codes[2, 0] == ExactValues(people).find(people)[:, 0]).any()
 
 
@@ -60,7 +61,8 @@ def test_long_whole_numbers_keep_every_digit():
 def test_fewer_digits_bring_neighbours_together():
     people = table({"amount": [1234.0, 1231.0, 0.0, -1234.0]})
     codes = ExactValues(people, digits=3).codes[:, 0]
-    assert codes[0] == codes[1] and len(np.unique(codes)) == 3
+    assert codes[0] == codes[1]
+    assert len(np.unique(codes)) == 3
     assert significant(np.array([0.0, 1234.0, -0.01239, np.nan]), 2).tolist()[:3] == [0.0, 1200.0, -0.012]
 
 
