@@ -8,6 +8,7 @@ import numpy as np
 
 from unmask.errors import InputError
 from unmask.stats import Estimate, clopper_pearson, difference
+from unmask.stats.labels import fisher
 from unmask.tables.matching import By, group_ids
 from unmask.tables.table import Table
 
@@ -19,6 +20,7 @@ class Copies:
     identical: Estimate  # share of synthetic rows equal to some real row
     unique: Estimate | None  # share of the unique real rows that stand in the synthetic table
     excess: Estimate | None  # minus the same share of unique holdout rows: above 0 = more than chance
+    p_value: float | None  # one-sided (Fisher), of "no more often than unique holdout rows"; None without any
     published: np.ndarray  # of each real row: unique, and in the synthetic table
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
@@ -55,6 +57,7 @@ def copies(
         clopper_pearson(int(np.isin(ids_s, ids_r).sum()), len(ids_s), confidence=confidence),
         clopper_pearson(*mine, confidence=confidence) if mine[1] else None,
         difference(mine, theirs, confidence=confidence) if mine[1] and theirs[1] else None,
+        fisher(mine, theirs) if mine[1] and theirs[1] else None,
         published,
         ("No copies proves nothing: rows moved by a tiny amount are no longer identical.",),
         tuple(notes),

@@ -69,8 +69,9 @@ def difference_limits(
     """Both limits of a/n_a - c/n_c over arrays of counts; see `difference`."""
     p = np.asarray(a, dtype=np.float64) / np.asarray(n_a, dtype=np.float64)
     q = np.asarray(c, dtype=np.float64) / np.asarray(n_c, dtype=np.float64)
-    p_low, p_high = wilson_limits(a, n_a, confidence=confidence)
-    q_low, q_high = wilson_limits(c, n_c, confidence=confidence)
+    each = 0.5 + confidence / 2
+    p_low, p_high = lower_limit(a, n_a, confidence=each), upper_limit(a, n_a, confidence=each)
+    q_low, q_high = lower_limit(c, n_c, confidence=each), upper_limit(c, n_c, confidence=each)
     low = p - q - np.hypot(p - p_low, q_high - q)
     high = p - q + np.hypot(p_high - p, q - q_low)
     return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
@@ -79,9 +80,10 @@ def difference_limits(
 def difference(attack: tuple[int, int], control: tuple[int, int], *, confidence: float = 0.95) -> Estimate:
     """Success rate of an attack minus that of its control, each given as (successes, attempts).
 
-    MOVER with Wilson limits (Newcombe 1998, method 10): the limits of both rates are combined as vectors, so the interval
+    MOVER (Newcombe 1998) with Clopper-Pearson limits: the limits of both rates are combined as vectors, so the interval
     stays inside [-1, 1] and is not zero-width at rates of 0 or 1. Positive = the attack knows more than the control.
-    The two samples are independent.
+    The two samples are independent. With Wilson limits, as in Newcombe's method 10, a lower end at 99.95 % is too high up to 30
+    times too often for 100 against 3,000; with these it is not, by exact sums over sizes and rates (at most 1.1 times).
     """
     check_count("attack", *attack)
     check_count("control", *control)
@@ -90,7 +92,7 @@ def difference(attack: tuple[int, int], control: tuple[int, int], *, confidence:
     low, high = difference_limits(a, n_a, c=c, n_c=n_c, confidence=confidence)
     interval = (float(low), float(high))
     return Estimate(
-        a / n_a - c / n_c, interval, confidence, "Newcombe (MOVER, Wilson)", Assumption.MODEL_BASED, n_a + n_c
+        a / n_a - c / n_c, interval, confidence, "MOVER (Clopper-Pearson)", Assumption.MODEL_BASED, n_a + n_c
     )
 
 

@@ -75,7 +75,7 @@ def judge_membership(
     threshold: float,
     *,
     confidence: float,
-    tests: int,
+    tests: float,
     releases: np.ndarray | None = None,
 ) -> MembershipOutcome | None:
     """Rates at a threshold fixed beforehand; None if a side is empty. `tests` attacks share the error of adjusted_low.
@@ -149,7 +149,7 @@ def judge_attribute(
     density: np.ndarray | None,
     *,
     confidence: float,
-    tests: int,
+    tests: float,
     releases: np.ndarray | None = None,
 ) -> AttributeOutcome | None:
     """Success with the person in the data minus success without; the difference is what the data adds about them."""

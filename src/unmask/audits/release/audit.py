@@ -79,7 +79,8 @@ class ReleaseAudit:
     def run(self, runner: Runner) -> Result:
         """Part by part, the most telling first."""
         release = self.release
-        case = Case(release, self.plan, sum(check.headlines(release) for check in CHECKS), runner.threads)
+        families = tuple(family for check in CHECKS for family in check.families)
+        case = Case(release, self.plan, families, runner.threads)
         parts: list[Part] = []
         skipped: list[NotTested] = []
         for place, check in enumerate(CHECKS):
@@ -94,7 +95,8 @@ class ReleaseAudit:
             parts = [each for part in parts for each in (part, *_naming(part))]
         elif explained is None and any(map(_naming, parts)):
             skipped.append(NotTested("people at risk", UNTESTED, LATE[1]))
-        whole = Part(notes=release.notes, not_tested=(*_without_holdout(release), *skipped)) + together(parts)
+        shared = (case.sharing,) if release.holdout is not None else ()
+        whole = Part(notes=(*release.notes, *shared), not_tested=(*_without_holdout(release), *skipped)) + together(parts)
         if release.holdout is not None:
             findings = tuple(_less_explained(finding, explained, self.plan) for finding in whole.findings)
             whole = replace(whole, findings=findings)
@@ -123,7 +125,7 @@ def _less_explained(finding: Finding, explained: float | None, plan: ReleasePlan
     if finding.exposure is not None:
         why = UNTESTED if explained is None else CONFOUNDED
         finding = replace(finding, exposure=replace(finding.exposure, worst=None, above=None, undefined=why))
-    if finding.name in ("copies", DOUBT) or finding.severity is Severity.NONE:
+    if finding.name == DOUBT or finding.severity is Severity.NONE:
         return finding
     if explained is None:
         said = f"Capped at low: it was not tested whether {CONFOUNDED}. Audit again with more time."

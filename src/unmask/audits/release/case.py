@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from unmask.audits.part import Part
+from unmask.audits.release.crowd import Crowd
 from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.scoring import Scores, Sides, score_all, sides_of
 from unmask.audits.release.tables import Release
-from unmask.results.figures import in_100
+from unmask.results.figures import Figure, in_100
 
 KNOWS_RELEASE = "Someone who holds the release and knows a person's record"
 REDO = "Drop or coarsen what makes these people stand out, generate anew, and audit again with the same seed."
@@ -20,19 +21,61 @@ HOW_TO_GET_A_HOLDOUT = (
 )
 
 
+@dataclass(frozen=True)
+class Family:
+    """Comparisons that share a part of the error of the verdict (weighted Bonferroni): all families together have it all.
+
+    The weights were set before any release was seen: most for what leads and for what the law asks about.
+    """
+
+    name: str
+    weight: float
+    count: Callable[[Release], int] = lambda release: 1  # comparisons in it, which share its part alike
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A release under audit. `headlines` findings share the error of the verdict."""
+    """A release under audit."""
 
     release: Release
     plan: ReleasePlan
-    headlines: int
+    families: tuple[Family, ...] = ()
     workers: int = 1
 
+    def error(self, family: Family) -> float:
+        """The chance of a false finding that each comparison of a family may have."""
+        return (1 - self.plan.confidence) * family.weight / max(1, family.count(self.release))
+
+    def strict(self, family: Family) -> float:
+        """The confidence of an interval whose lower end has that error."""
+        return 1 - 2 * self.error(family)
+
     @property
-    def strict(self) -> float:
-        """The confidence of each finding at which all of them together have that of the plan (Bonferroni)."""
-        return 1 - (1 - self.plan.confidence) / self.headlines
+    def comparisons(self) -> int:
+        """How many comparisons share the error of the verdict."""
+        return sum(family.count(self.release) for family in self.families)
+
+    @property
+    def sharing(self) -> str:
+        """One line about it for the report."""
+        shares = ", ".join(
+            f"{family.name} {family.weight:.0%}" + (f" ({count} alike)" if (count := family.count(self.release)) > 1 else "")
+            for family in self.families
+        )
+        left = 1 - sum(family.weight for family in self.families)
+        return (
+            f"{self.comparisons} comparisons share the {1 - self.plan.confidence:.0%} chance of a false finding: {shares}; "
+            f"{left:.0%} is kept for parts to come."
+        )
+
+    def unproven(self, figure: Figure) -> str:
+        """What to say of a comparison that carries no finding."""
+        if figure.low > 0:
+            return (
+                "More often than chance explains on its own, but not for certain among "
+                f"{self.comparisons} comparisons: no finding."
+            )
+        return "No more often than chance or people who are not in the data explain."
 
     @cached_property
     def sides(self) -> Sides | None:
@@ -44,6 +87,11 @@ class Case:
     def scores(self) -> tuple[Scores, ...]:
         """Every membership attack, scored once."""
         return () if self.sides is None else tuple(score_all(self.sides, self.release.synthetic, self.plan.seed))
+
+    @cached_property
+    def crowd(self) -> Crowd | None:
+        """Everybody side by side; None without a holdout, or with too few people."""
+        return Crowd.of(self.release, self.plan.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +106,11 @@ class ReleasePart(Part):
 
 @dataclass(frozen=True)
 class Check:
-    """A part of the audit: its name, what it does, and how many of its findings share the error of the verdict."""
+    """A part of the audit: its name, what it does, and which comparisons of it share the error of the verdict."""
 
     name: str
     run: Callable[[Case], Part]
-    headlines: Callable[[Release], int] = lambda release: 0
+    families: tuple[Family, ...] = ()
 
 
 def words(rate: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unmask.audits.part import Part
-from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, words
+from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, Family, words
 from unmask.audits.release.exposure import of_attempts
 from unmask.metrics.copies import Copies, copies
 from unmask.metrics.legal import Attempts
@@ -15,19 +15,20 @@ from unmask.results.result import Exposure, Finding
 from unmask.stats import Estimate, clopper_pearson
 from unmask.threats.targets import independent_log_likelihood
 
+COPYING = Family("copies", 0.15)
+
 
 def copies_part(case: Case) -> Part:
     """Unique real people who stand verbatim in the release."""
     release, plan = case.release, case.plan
     found = copies(release.real, release.synthetic, holdout=release.holdout, confidence=plan.confidence)
-    strict = copies(release.real, release.synthetic, holdout=release.holdout, confidence=case.strict)
     findings = []
     if found.unique is not None:
         excess = found.excess or found.unique
-        low = (strict.excess or strict.unique or excess).low
-        severity = Severity.HIGH if low > 0 else Severity.NONE
-        if found.excess is None:  # without a holdout: only records that nobody draws by chance
+        if found.p_value is None:  # without a holdout: only records that nobody draws by chance
             severity = _unrepeatable(case, found.published)
+        else:
+            severity = Severity.HIGH if found.p_value <= case.error(COPYING) else Severity.NONE
         findings.append(
             Finding(
                 "copies",
@@ -41,7 +42,7 @@ def copies_part(case: Case) -> Part:
                 figure(_plus(found.unique, found.excess)) if found.excess else None,
                 f"{REDO} Deleting the copies alone leaves holes, which tell as much."
                 if severity.rank
-                else "No more often than chance or people who are not in the data explain.",
+                else case.unproven(figure(excess)),
                 _exposure(found, plan.confidence),
             )
         )
@@ -75,7 +76,7 @@ def _unrepeatable(case: Case, published: np.ndarray) -> Severity:
     odd = expected < 1e-3
     if not odd.any():
         return Severity.NONE
-    low = clopper_pearson(int(published[odd].sum()), int(odd.sum()), confidence=case.strict).low
+    low = clopper_pearson(int(published[odd].sum()), int(odd.sum()), confidence=case.strict(COPYING)).low
     return policy.severity(low) if low >= policy.medium else Severity.NONE
 
 
@@ -87,4 +88,4 @@ def _plus(unique: Estimate, excess: Estimate) -> Estimate:
     )
 
 
-COPIES = Check("copies", copies_part, headlines=lambda release: 1)
+COPIES = Check("copies", copies_part, (COPYING,))

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from unmask.audits.part import Part
-from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, REDO, Case, Check, words
+from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, REDO, Case, Check, Family, words
 from unmask.audits.release.exposure import SHOWN, of_criterion
 from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.tables import Release
@@ -26,6 +26,11 @@ from unmask.stats.intervals import difference_limits
 from unmask.stream import stream
 from unmask.tables.schema import Origin
 
+FAMILIES = {
+    "singling out": Family("singling out", 0.10, lambda release: len(Mode)),
+    "linking": Family("linking", 0.05),
+    "inferring": Family("inferring", 0.10, lambda release: len(release.guessed)),
+}
 MOST_GROUPS = 100  # keeps the report small
 
 _PURPOSE = {
@@ -147,21 +152,22 @@ def _criterion_finding(case: Case, kind: str, name: str, found: Criterion) -> Fi
     against = f", {words(control)} on people who are not in the data" if control is not None else ""
     severity = Severity.NONE
     if found.difference is not None:
-        shown = found.p_value is not None and found.p_value <= (1 - case.strict) / 2
-        severity = case.plan.policy.severity(_lower(found, case.strict)) if shown else Severity.NONE
-    estimate = found.difference or found.attack
+        family = FAMILIES[kind]
+        shown = found.p_value is not None and found.p_value <= case.error(family)
+        severity = case.plan.policy.severity(_lower(found, case.strict(family))) if shown else Severity.NONE
+    estimate = figure(found.difference or found.attack)
     return Finding(
         name,
         f"{name}: the attack succeeds in {words(found.attack.value)} attempts{against}",
         f"Someone who holds the release {_PURPOSE[kind]}.",
         kind,
         severity,
-        figure(estimate),
+        estimate,
         figure(found.baseline),
         figure(found.control) if found.control else None,
         REDO
         if severity.rank
-        else ("No more often than on other people." if found.difference else HOW_TO_GET_A_HOLDOUT),
+        else (case.unproven(estimate) if found.difference else HOW_TO_GET_A_HOLDOUT),
         of_criterion(case.release, found, case.plan.confidence),
     )
 
@@ -183,9 +189,4 @@ def _lower(found: Criterion, confidence: float) -> float:
     return max(0.0, min(gap.value - wider * (gap.value - gap.low), float(of_rates)))
 
 
-def _headlines(release: Release) -> int:
-    """Both ways of singling out, linking, and every column that is guessed."""
-    return len(Mode) + 1 + len(release.guessed)
-
-
-CRITERIA = Check("singling out, linking, inferring", criteria_part, headlines=_headlines)
+CRITERIA = Check("singling out, linking, inferring", criteria_part, tuple(FAMILIES.values()))

@@ -44,7 +44,7 @@ ATTACKS = {
     "gen-lra": ReleaseEntry(GenLra(), 1_000),
     "classifier": ReleaseEntry(Classifier(), 20_000, "fit"),
 }
-LEADING = "closest-record"  # names people: fixed beforehand, never the attack that happened to do best
+
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ def _bare(table: Table) -> Table:
     return Table(table.schema, table.codes, table.numbers)
 
 
-def judge_scores(scores: Scores, seed: int, *, confidence: float, tests: int) -> MembershipOutcome | None:
+def judge_scores(scores: Scores, seed: int, *, confidence: float, tests: float) -> MembershipOutcome | None:
     """Rates at a threshold that was chosen on one half of the people and is judged on the other."""
     rng = stream(seed, "halves", scores.name)
     values = np.concatenate([scores.members, scores.controls])

@@ -1,0 +1,226 @@
+"""How each person stands against a release, in numbers: what the learnt auditor learns from.
+
+All of it compares the release with reference people, and a person's own row is no part of the reference: so a number says
+nothing about whether the person is a member unless the release does. Exact values (`tables.exact`) stand beside bins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from unmask.attacks._known import Coarsening
+from unmask.attacks.everyone.subset_counts import count_keys, keys_of_codes
+from unmask.tables.agreement import Agreement, agreement
+from unmask.tables.distance import kth_distances
+from unmask.tables.exact import ExactValues, rounded_like
+from unmask.tables.metric import Gower
+from unmask.tables.schema import Column
+from unmask.tables.table import Table
+
+EXACT = "exact"  # numbers about values as they are
+ROUGH = 3  # significant digits of numbers, beside all of them: releases round, and add noise
+MOST_PAIRS = 120  # of columns, about which people are asked together
+NEAREST = 3  # distances to either table
+PENALTY = 1.0  # of a column that disagrees, beside the weight of the value that it should have
+
+
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """People, a release and reference people in one code space, with how often each value of a person occurs."""
+
+    people: np.ndarray  # codes
+    release: np.ndarray
+    reference: np.ndarray
+    own: np.ndarray | None  # place of each person in the reference
+    in_release: np.ndarray  # people x columns: rows of the release with the same value
+    in_reference: np.ndarray  # people x columns: other reference people with the same value
+
+    @classmethod
+    def of(cls, values: ExactValues, release: Table, reference: Table, own: np.ndarray | None) -> Compared:
+        people, found, known = values.codes, values.find(release), values.find(reference)
+        alike = _alike(people, known)
+        if own is not None:
+            alike -= people >= 0
+        return cls(people, found, known, own, _alike(people, found), alike)
+
+    @property
+    def worth(self) -> np.ndarray:
+        """What an agreement adds to a match: the weight, and the penalty that is not paid."""
+        return self.weights + PENALTY
+
+    def only(self, *, rows: np.ndarray | None = None, columns: list[int] | None = None) -> Compared:
+        """Some of the people, or some of the columns."""
+        mine = slice(None) if rows is None else rows
+        width = slice(None) if columns is None else columns
+        return Compared(
+            self.people[mine][:, width], self.release[:, width], self.reference[:, width],
+            self.own if self.own is None else self.own[mine],
+            self.in_release[mine][:, width], self.in_reference[mine][:, width],
+        )  # fmt: skip
+
+    @property
+    def weights(self) -> np.ndarray:
+        """-log of the share of reference people who have the value: what an agreement is worth (people x columns)."""
+        return -np.log((self.in_reference + 0.5) / (len(self.reference) + 1.0))
+
+    @property
+    def ratios(self) -> np.ndarray:
+        """Log ratio of the shares of the release and of the reference that have the value; 0 where there is none."""
+        ratio = np.log((self.in_release + 0.5) / (len(self.release) + 1.0)) + self.weights
+        return np.where(self.people >= 0, ratio, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Numbers about people (people x numbers); larger means nearer to the release than to the reference."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    exact: Compared
+    best: np.ndarray  # of each person: weight of the best match in the release
+    usual: np.ndarray  # the same among the others of the reference
+    near: tuple[np.ndarray, np.ndarray]  # rows of the release, others of the reference: with 0, 1, .. unequal columns
+
+    @property
+    def linkage(self) -> np.ndarray:
+        """Linkage weights (Fellegi and Sunter 1969, for one table): what the release has more than others explain."""
+        return self.best - self.usual
+
+    @property
+    def found(self) -> np.ndarray:
+        """The share of each person's own weight that the best match in the release has."""
+        return np.asarray(self.best / _whole(self.exact))
+
+    @property
+    def alone(self) -> np.ndarray:
+        """Who has no equal among the others."""
+        return np.asarray(self.near[1][:, 0] == 0)
+
+    @property
+    def published(self) -> np.ndarray:
+        """Whose row stands in the release."""
+        return np.asarray(self.near[0][:, 0] > 0)
+
+
+def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray | None = None) -> Standing:
+    """Numbers about every person. `own` is the place of each person in the reference, None if they are not in it.
+
+    Cost: people x (rows of the release + reference) x columns; 1.2 s for 2,000 people against 20,000 rows of 15 columns.
+    """
+    coarse = Coarsening.of(release)
+    people, reference = (rounded_like(coarse.apply(table), release) for table in (people, reference))
+    exact = Compared.of(ExactValues(people), release, reference, own)
+    found, others = _matches(exact)
+    best, usual = (np.maximum(each.best, 0.0) for each in (found, others))
+    parts: list[tuple[str, np.ndarray]] = [("linkage", best - usual), ("found", best / _whole(exact)), *_near(found, others, exact)]
+    parts += value_numbers(exact, people.schema.names, EXACT)
+    parts += _pairs(exact)
+    if wide := [place for place in people.schema.numeric if _is_wide(people.schema.columns[place])]:
+        rough = Compared.of(ExactValues(people, digits=ROUGH), release, reference, own)
+        rough_found, rough_others = _matches(rough)
+        parts.append(("linkage, rough", np.maximum(rough_found.best, 0.0) - np.maximum(rough_others.best, 0.0)))
+        parts += value_numbers(rough.only(columns=wide), tuple(people.schema.names[place] for place in wide), "rough")
+    if people.schema.numeric:
+        parts += value_numbers(_bins(people, release, reference, own), people.schema.names, "bin")
+    parts += _distances(people, release, reference, own)
+    names, values = tuple(name for name, _ in parts), np.column_stack([value for _, value in parts])
+    return Standing(names, values, exact, best, usual, (found.near, others.near))
+
+
+def _whole(compared: Compared) -> np.ndarray:
+    """What a match in every column would be worth."""
+    return np.asarray(np.maximum(np.where(compared.people >= 0, compared.worth, 0.0).sum(axis=1), 1e-9))
+
+
+def _is_wide(column: Column) -> bool:
+    """Whether its numbers have more digits than are compared roughly: by the schema, so that it is so for all people alike."""
+    return not column.is_integral or column.upper - column.lower >= 10**ROUGH
+
+
+def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """How many rows have the same value as each person, column by column."""
+    found = np.zeros(people.shape, dtype=np.int64)
+    for column in range(people.shape[1]):
+        mine, theirs = people[:, column], rows[:, column]
+        counts = np.bincount(theirs[theirs >= 0], minlength=max(int(mine.max(initial=0)), 0) + 1)
+        found[:, column] = np.where(mine >= 0, counts[np.maximum(mine, 0)], 0)
+    return found
+
+
+def _matches(compared: Compared) -> tuple[Agreement, Agreement]:
+    """How each person agrees with rows of the release, and with the others of the reference."""
+    worth = compared.worth
+    return (
+        agreement(compared.people, worth, compared.release),
+        agreement(compared.people, worth, compared.reference, own=compared.own),
+    )
+
+
+def _near(found: Agreement, others: Agreement, compared: Compared) -> Iterator[tuple[str, np.ndarray]]:
+    """Log ratio of the shares of either table that are equal but for so many columns."""
+    rows = np.cumsum(found.near, axis=1) + 0.5, np.cumsum(others.near, axis=1) + 0.5
+    sizes = len(compared.release) + 1.0, len(compared.reference) + 1.0
+    for unequal in range(found.near.shape[1]):
+        ratio = np.log(rows[0][:, unequal] / sizes[0]) - np.log(rows[1][:, unequal] / sizes[1])
+        yield f"within {unequal} columns", ratio
+
+
+def value_numbers(compared: Compared, names: tuple[str, ...], kind: str) -> Iterator[tuple[str, np.ndarray]]:
+    """Each value of a person: more often in the release? And together: how rare are those that occur?"""
+    ratios, weights = compared.ratios, compared.weights
+    for place, name in enumerate(names):
+        yield f"{kind}: {name}", ratios[:, place]
+    yield f"{kind}: all", ratios.sum(axis=1)
+    occurring = np.where(compared.in_release > 0, weights, 0.0)
+    yield f"{kind}: rarity of those that occur", occurring.sum(axis=1)
+    yield f"{kind}: the rarest that occurs", occurring.max(axis=1)
+
+
+def _pairs(compared: Compared) -> Iterator[tuple[str, np.ndarray]]:
+    """The same for pairs of columns."""
+    width = compared.people.shape[1]
+    pairs = tuple(combinations(range(width), 2))
+    if not pairs:
+        return
+    if len(pairs) > MOST_PAIRS:  # spread evenly, the same for everybody
+        pairs = tuple(pairs[place] for place in np.linspace(0, len(pairs) - 1, MOST_PAIRS).astype(int))
+    asked = keys_of_codes(compared.people, pairs)
+    found = count_keys(asked, keys_of_codes(compared.release, pairs)).astype(np.float64)
+    known = count_keys(asked, keys_of_codes(compared.reference, pairs)).astype(np.float64)
+    whole = np.stack([(compared.people[:, pair] >= 0).all(axis=1) for pair in map(list, pairs)], axis=1)
+    if compared.own is not None:
+        known -= whole
+    rarity = -np.log((np.maximum(known, 0.0) + 0.5) / (len(compared.reference) + 1.0))
+    ratios = np.where(whole, np.log((found + 0.5) / (len(compared.release) + 1.0)) + rarity, 0.0)
+    occurring = np.where(found > 0, rarity, 0.0)
+    yield "pairs: all", ratios.sum(axis=1)
+    yield "pairs: rarity of those that occur", occurring.sum(axis=1)
+    yield "pairs: the five rarest that occur", np.sort(occurring, axis=1)[:, -5:].sum(axis=1)
+    yield "pairs: new to the reference", (occurring * (known <= 0)).sum(axis=1)
+
+
+def _bins(people: Table, release: Table, reference: Table, own: np.ndarray | None) -> Compared:
+    """Codes as they are: numbers by their bin."""
+    mine, found, known = (table.codes.astype(np.int32) for table in (people, release, reference))
+    alike = _alike(mine, known) - (own is not None)
+    return Compared(mine, found, known, own, _alike(mine, found), alike)
+
+
+def _distances(
+    people: Table, release: Table, reference: Table, own: np.ndarray | None
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Log ratio of the distances to the nearest reference people and the nearest rows of the release (Gower)."""
+    skipped = own is not None  # the nearest reference person is the person, at distance 0
+    ks = [min(k, len(release)) for k in range(1, NEAREST + 1)]
+    others = [min(k + skipped, len(reference)) for k in range(1, NEAREST + 1)]
+    found = kth_distances(people, release, ks=ks, metric=Gower())
+    known = kth_distances(people, reference, ks=others, metric=Gower())
+    floor = 0.1 / len(people.schema.columns)
+    for place in range(NEAREST):
+        yield f"distance {place + 1}", np.log((known[:, place] + floor) / (found[:, place] + floor))

@@ -1,0 +1,111 @@
+"""What leads the audit: the learnt auditor, and linkage weights beside it.
+
+Both look at the crowd (`crowd.py`) without knowing who is a member, so their tests deal labels anew and hold their level
+exactly; among people who look alike to the blind twin, so that a difference between real table and holdout explains little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Family, words
+from unmask.audits.release.crowd import Crowd
+from unmask.results.figures import figure
+from unmask.results.policy import Severity
+from unmask.results.result import Finding
+from unmask.stats import tpr_at_fpr
+from unmask.stats.labels import TopTest, advantage_bound, top_test
+from unmask.stats.outcomes import FPR_GRID, MembershipOutcome, judge_membership
+from unmask.stats.results import Estimate
+from unmask.stream import stream
+
+LEARNT = Family("the learnt auditor", 0.15)
+LINKAGE = Family("linkage weights", 0.15)
+
+LEARNT_NAME, LINKAGE_NAME = "learnt-auditor", "linkage-weights"
+AUDITOR = (
+    "An auditor who learns from half of the real people and half of the holdout how members stand out. No attacker has members "
+    "to learn from: this bounds what is in the release."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Led:
+    """An attack on the crowd, judged."""
+
+    name: str
+    scores: np.ndarray
+    members: np.ndarray
+    outcome: MembershipOutcome  # for reading
+    p_value: float  # of "the release says nothing about who is a member"
+    test: TopTest  # the more telling one, where there are two
+    severity: Severity
+
+    def finding(self, case: Case) -> Finding:
+        """In words."""
+        point = self.outcome.tpr_at[FPR_GRID.index(0.01)]
+        estimate = figure(self.outcome.advantage)
+        where = f"{words(self.outcome.tpr.value)} at {words(self.outcome.fpr.value)}"
+        title = f"{self.name}: {words(point.tpr.value)} members are recognised at 1 in 100 false alarms ({where})"
+        if self.severity.rank and self.test.depth < len(self.scores) // 4:
+            title += (
+                f"; of the {self.test.depth:,} people who look most like members {self.test.members:,} are, where chance gives "
+                f"{self.test.expected:,.0f}"
+            )
+        threat = AUDITOR if self.name == LEARNT_NAME else f"{KNOWS_RELEASE}, and other people of the population."
+        advice = REDO if self.severity.rank else case.unproven(estimate)
+        return Finding(
+            self.name, title, threat, "membership", self.severity, estimate, None, figure(self.outcome.fpr), advice
+        )
+
+
+def led(case: Case) -> Iterator[Led]:
+    """The learnt auditor first."""
+    if (crowd := case.crowd) is None:
+        return
+    yield _judged(case, crowd, LEARNT_NAME, crowd.learnt, LEARNT, halves=True)
+    yield _judged(case, crowd, LINKAGE_NAME, crowd.linkage, LINKAGE, halves=False)
+
+
+def _judged(case: Case, crowd: Crowd, name: str, scores: np.ndarray, family: Family, *, halves: bool) -> Led:
+    """A fixed score is judged on everybody at once; a learnt one half by half, each with half of the error.
+
+    The halves teach each other, so what they show is not independent: their p-values are not combined in any other way, and
+    intervals for reading are widened by the square root of two, as if one half only had been seen.
+    """
+    rng, error = stream(case.plan.seed, "leading", name), case.error(family)
+    parts = [crowd.halves == half for half in range(2)] if halves else [np.ones(len(crowd), dtype=bool)]
+    tests = [top_test(scores[part], crowd.members[part], strata=crowd.strata[part], rng=rng) for part in parts]
+    test = min(tests, key=lambda one: one.p_value)
+    p_value = min(1.0, len(parts) * test.p_value)
+    severity = Severity.NONE
+    if p_value <= error:
+        # Half of the error for the advantage, half for the TPR at a false positive rate that is certain.
+        each = error / (2 * len(parts))
+        gain = max(advantage_bound(scores[part], crowd.members[part], error=each, rng=rng) for part in parts)
+        certain = max(_certain_tpr(scores[part], crowd.members[part], each) for part in parts)
+        severity = case.plan.policy.severity(gain, tpr_at_1_percent=certain)
+        severity = severity if severity.rank else Severity.LOW
+    outcome = _outcome(case, scores, crowd.members, wider=np.sqrt(2) if halves else 1.0)
+    return Led(name, scores, crowd.members, outcome, p_value, test, severity)
+
+
+def _certain_tpr(scores: np.ndarray, members: np.ndarray, error: float) -> float:
+    point = tpr_at_fpr(scores[members], scores[~members], fpr=0.01, confidence=1 - error, guarantee=True)
+    return point.tpr.low if np.isfinite(point.threshold) else 0.0
+
+
+def _outcome(case: Case, scores: np.ndarray, members: np.ndarray, *, wider: float) -> MembershipOutcome:
+    """Rates if as many people are called members as there are: a threshold that looks at no label."""
+    threshold = float(np.sort(scores)[::-1][members.sum() - 1])
+    found = judge_membership(scores, members, threshold, confidence=case.plan.confidence, tests=1)
+    assert found is not None  # noqa: S101 - a crowd has people on both sides
+    return replace(found, advantage=_wider(found.advantage, wider, -1.0), auc=_wider(found.auc, wider, 0.0))
+
+
+def _wider(found: Estimate, by: float, least: float) -> Estimate:
+    low, high = found.value - by * (found.value - found.low), found.value + by * (found.high - found.value)
+    return replace(found, interval=(max(least, low), min(1.0, high)))

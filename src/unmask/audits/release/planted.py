@@ -1,0 +1,185 @@
+"""What the audit would have seen: leaks of known size, planted into this very data, judged as the audit judges.
+
+Labels are dealt anew in every trial, so that what the release leaks already does not count, and a share of the people who are
+then called members is planted: their numbers become what they would be if such a row stood in the release. Nothing is compared
+again with the release: a best match can only be beaten by the plant, and a count only grows by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unmask.attacks.learner import cross_fitted
+from unmask.attacks.standing import EXACT, value_numbers
+from unmask.audits.release.case import Case
+from unmask.audits.release.copies import COPYING
+from unmask.audits.release.crowd import Crowd
+from unmask.audits.release.leading import LEARNT, LINKAGE
+from unmask.stats import clopper_pearson
+from unmask.stats.labels import fisher, top_test
+from unmask.stream import stream
+
+RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0)  # of the members
+TRIALS = 20
+SEEN = 16  # of TRIALS: eight in ten
+MOST = 1_000  # people on either side of a trial
+DRAWS = 1_999  # dealings of labels in a test
+
+See = Callable[[float, np.random.Generator], bool]  # whether a leak of this rate is seen in one trial
+
+
+@dataclass(frozen=True)
+class Planted:
+    """How often one kind of leak was seen, by the share of the members whom it concerns."""
+
+    kind: str
+    rates: tuple[float, ...]
+    seen: tuple[int, ...]  # of TRIALS
+
+    @property
+    def smallest(self) -> float:
+        """The smallest rate that was seen in at least SEEN trials; infinite if none was."""
+        enough = [rate for rate, count in zip(self.rates, self.seen, strict=True) if count >= SEEN]
+        return min(enough, default=float("inf"))
+
+    @property
+    def sure(self) -> float:
+        """At that rate: the share of audits in which it is seen at least (95 %)."""
+        if not np.isfinite(self.smallest):
+            return 0.0
+        return clopper_pearson(self.seen[self.rates.index(self.smallest)], TRIALS, confidence=0.9).low
+
+
+def planted_leaks(case: Case) -> tuple[Planted, ...]:
+    """Each kind of leak at growing rates, until it is seen."""
+    if (crowd := case.crowd) is None:
+        return ()
+    found = []
+    for kind, see in _kinds(case, crowd):
+        rates, seen = [], []
+        for rate in RATES:
+            rng = stream(case.plan.seed, "planted", kind, f"{rate}")
+            rates.append(rate)
+            seen.append(sum(see(rate, rng) for _ in range(TRIALS)))
+            if seen[-1] >= SEEN:
+                break
+        found.append(Planted(kind, tuple(rates), tuple(seen)))
+    return tuple(found)
+
+
+def in_words(planted: tuple[Planted, ...]) -> str:
+    """The sentence of the verdict."""
+    visible = [f"{each.kind}: {_percent(each.smallest)}" for each in planted if np.isfinite(each.smallest)]
+    missed = [each.kind for each in planted if not np.isfinite(each.smallest)]
+    if not visible:
+        return (
+            "No leak of any size would have been seen reliably on this data: the holdout is too small, or most people have twins."
+        )
+    least = min(each.sure for each in planted if np.isfinite(each.smallest))
+    text = (
+        f"Smallest leak that would have been seen, as a share of the real people ({SEEN} of {TRIALS} trials or more on this "
+        f"data, so in at least {least:.0%} of audits): {'; '.join(visible)}."
+    )
+    return text + (f" Not seen at any rate: {'; '.join(missed)}." if missed else "")
+
+
+def _percent(rate: float) -> str:
+    return f"{100 * rate:g} %"
+
+
+def _kinds(case: Case, crowd: Crowd) -> Iterator[tuple[str, See]]:
+    rng = stream(case.plan.seed, "planted")
+    chosen = np.concatenate(
+        [_some(np.flatnonzero(crowd.members == side), MOST, rng) for side in (True, False)]
+    )
+    members = int(crowd.members[chosen].sum())
+    for changed in range(min(4, len(crowd.people.schema.columns))):
+        name = "verbatim copies" if not changed else f"copies with {changed} column{'s' * (changed > 1)} changed"
+        yield name, _copies(case, crowd, chosen, members, changed)
+    if crowd.people.schema.numeric:
+        yield "exact numbers carried over", _carried(case, crowd, chosen, members)
+    yield "any leak that names people", _recognised(case, crowd)
+
+
+def _copies(case: Case, crowd: Crowd, chosen: np.ndarray, members: int, changed: int) -> See:
+    """Rows of members, some columns replaced by those of others; linkage weights and the test for copies look for them."""
+    exact, standing = crowd.standing.exact, crowd.standing
+    people, worth = exact.people[chosen], exact.worth[chosen]
+    best, usual = standing.best[chosen], standing.usual[chosen]
+    alone, published = standing.alone[chosen], standing.published[chosen]
+
+    def see(rate: float, rng: np.random.Generator) -> bool:
+        labels, planted = _dealt(len(chosen), members, rate, rng)
+        rows = people[planted]
+        kept = np.ones(rows.shape, dtype=bool)
+        if changed:
+            places = np.argsort(rng.random(rows.shape), axis=1)[:, :changed]
+            donors = people[rng.integers(len(people), size=places.shape), places]
+            np.put_along_axis(kept, places, donors == np.take_along_axis(rows, places, axis=1), axis=1)
+        found = best.copy()
+        found[planted] = np.maximum(found[planted], np.where(kept & (rows >= 0), worth[planted], 0.0).sum(axis=1))
+        if top_test(found - usual, labels, draws=DRAWS, rng=rng).p_value <= case.error(LINKAGE):
+            return True
+        shown = published.copy()
+        shown[planted[kept.all(axis=1)]] = True
+        mine, theirs = ((int((shown & alone & side).sum()), int((alone & side).sum())) for side in (labels, ~labels))
+        return min(mine[1], theirs[1]) > 0 and fisher(mine, theirs) <= case.error(COPYING)
+
+    return see
+
+
+def _carried(case: Case, crowd: Crowd, chosen: np.ndarray, members: int) -> See:
+    """The very numbers of members, each in some row of its own; the learnt auditor looks for them."""
+    standing, numeric = crowd.standing, list(crowd.people.schema.numeric)
+    grown = standing.exact.in_release[chosen].copy()
+    grown[:, numeric] += standing.exact.people[chosen][:, numeric] >= 0
+    with_plant = replace(standing.exact.only(rows=chosen), in_release=grown)
+    before = standing.values[chosen]
+    after = before.copy()
+    names = {name: place for place, name in enumerate(standing.names)}
+    for name, value in value_numbers(with_plant, crowd.people.schema.names, EXACT):
+        after[:, names[name]] = value
+    halves = np.arange(len(chosen)) % 2
+
+    def see(rate: float, rng: np.random.Generator) -> bool:
+        labels, planted = _dealt(len(chosen), members, rate, rng)
+        values = before.copy()
+        values[planted] = after[planted]
+        return _seen_in_halves(case, cross_fitted(values, labels, halves), labels, halves, rng)
+
+    return see
+
+
+def _recognised(case: Case, crowd: Crowd) -> See:
+    """Members who stand above everybody else, whatever gave them away; the learnt auditor looks for them."""
+
+    def see(rate: float, rng: np.random.Generator) -> bool:
+        labels, planted = _dealt(len(crowd), int(crowd.members.sum()), rate, rng)
+        scores = rng.random(len(crowd))
+        scores[planted] += 1.0
+        return _seen_in_halves(case, scores, labels, rng.permutation(len(crowd)) % 2, rng)
+
+    return see
+
+
+def _seen_in_halves(
+    case: Case, scores: np.ndarray, labels: np.ndarray, halves: np.ndarray, rng: np.random.Generator
+) -> bool:
+    parts = (halves == half for half in range(2))
+    tests = (top_test(scores[part], labels[part], draws=DRAWS, rng=rng) for part in parts)
+    return any(2 * test.p_value <= case.error(LEARNT) for test in tests)
+
+
+def _dealt(size: int, members: int, rate: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Labels dealt anew, and the places of those who are planted."""
+    order = rng.permutation(size)
+    labels = np.zeros(size, dtype=bool)
+    labels[order[:members]] = True
+    return labels, order[: round(rate * members)]
+
+
+def _some(places: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    return places if len(places) <= most else np.sort(rng.choice(places, most, replace=False))

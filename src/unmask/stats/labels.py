@@ -1,0 +1,152 @@
+"""Tests that hold because labels could have been dealt otherwise: members against others, whatever a score looks like.
+
+If being a member changes nothing, who is called a member is a random choice among all that were scored (within strata, where
+people of different strata differ by themselves). Counts of members among any people chosen without looking at the labels are
+then hypergeometric, exactly, for any number of people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaln
+
+from unmask.errors import ParameterError
+from unmask.stats._checks import BoolArray, FloatArray, IntArray, as_scores, check_count
+from unmask.stats.intervals import difference_limits
+
+DRAWS = 4_999  # dealings of the labels: p-values down to 1 in 5,000
+SHALLOWEST = 5  # people at the top
+DEEPER = 1.6  # from one depth to the next
+DEPTHS = (1 / 64, 1 / 16, 1 / 4, 1 / 2)  # of the thresholds at which an advantage is bounded
+
+
+def fisher(attack: tuple[int, int], control: tuple[int, int]) -> float:
+    """One-sided p-value of "the attack succeeds no more often than its control", each given as (successes, attempts).
+
+    Fisher's conditional test: given how many succeeded in all, those of the attack are hypergeometric. It keeps its level for
+    any sizes, also for 100 against 3,000, where intervals from normal approximations do not.
+    """
+    check_count("attack", *attack)
+    check_count("control", *control)
+    (a, n_a), (c, n_c) = attack, control
+    return float(_survival(_hypergeometric(a + c, n_a, n_a + n_c))[a])
+
+
+@dataclass(frozen=True)
+class TopTest:
+    """Whether members stand out among the highest scores, at any depth."""
+
+    p_value: float
+    depth: int  # people at the top, where members stood out most
+    members: int  # of them
+    expected: float  # of them, if being a member changed nothing
+
+    @property
+    def beyond(self) -> float:
+        """Members at the top beyond those expected."""
+        return self.members - self.expected
+
+
+def top_test(
+    scores: ArrayLike,
+    members: ArrayLike,
+    *,
+    strata: ArrayLike | None = None,
+    draws: int = DRAWS,
+    rng: np.random.Generator,
+) -> TopTest:
+    """Are there more members among the highest scores than dealt labels would give? Looks at many depths at once.
+
+    A leak may concern ten people or everybody, and nobody knows beforehand: so members are counted among the 5, 8, 13, ..
+    highest scores down to half of them all, and the least p-value over these depths is compared with what it is when labels
+    are dealt anew (within strata). The level is exact for any score that was made without looking at these labels.
+    """
+    score, inside = as_scores("scores", scores), np.asarray(members, dtype=bool)
+    place = np.zeros(score.size, dtype=np.int64) if strata is None else np.unique(strata, return_inverse=True)[1]
+    if inside.shape != score.shape or place.shape != score.shape:
+        raise ParameterError("There must be one label, and one stratum, for each score.")
+    order = np.lexsort((rng.random(score.size), -score))  # ties in random order
+    depths = depths_of(score.size)
+    seen = np.cumsum(inside[order])[depths - 1]
+    counts = [np.cumsum(place[order] == stratum)[depths - 1] for stratum in range(place.max() + 1)]
+    sizes = np.bincount(place)
+    of_members = np.bincount(place, weights=inside).astype(np.int64)
+    dealt = np.zeros((draws, depths.size), dtype=np.int64)
+    for count, size, many in zip(counts, sizes, of_members, strict=True):
+        dealt += _dealt(count, int(size), int(many), draws, rng)
+    least, observed = np.full(draws, np.inf), np.empty(depths.size)
+    for at in range(depths.size):
+        table = _tail(np.array([count[at] for count in counts]), of_members, sizes)
+        observed[at] = table[seen[at]]
+        least = np.minimum(least, table[dealt[:, at]])
+    best = int(np.argmin(observed))
+    expected = sum(
+        count[best] * many / size for count, many, size in zip(counts, of_members, sizes, strict=True)
+    )
+    p_value = (1 + np.count_nonzero(least <= observed[best] * (1 + 1e-9))) / (draws + 1)
+    return TopTest(float(p_value), int(depths[best]), int(seen[best]), float(expected))
+
+
+def advantage_bound(scores: ArrayLike, members: ArrayLike, *, error: float, rng: np.random.Generator) -> float:
+    """A lower bound of the best advantage (hits less false alarms) that a threshold on the score has; wrong in `error` of cases.
+
+    Four thresholds, fixed by how many people stand above them (1/64 to 1/2 of all) and not by who they are, share the error.
+    """
+    score, inside = as_scores("scores", scores), np.asarray(members, dtype=bool)
+    order = np.lexsort((rng.random(score.size), -score))
+    many = int(inside.sum())
+    best = 0.0
+    for share in DEPTHS:
+        depth = max(1, round(share * score.size))
+        hits = int(inside[order[:depth]].sum())
+        low, _ = difference_limits(
+            hits, many, c=depth - hits, n_c=score.size - many, confidence=1 - 2 * error / len(DEPTHS)
+        )
+        best = max(best, float(low))
+    return best
+
+
+def depths_of(people: int) -> IntArray:
+    """How deep the top is looked at: 5, 8, 13, .. people, up to half of them."""
+    half = max(1, people // 2)
+    grown = SHALLOWEST * DEEPER ** np.arange(60)
+    return np.unique(np.append(np.rint(grown[grown < half]), half).astype(np.int64))
+
+
+def _dealt(depths: IntArray, size: int, members: int, draws: int, rng: np.random.Generator) -> IntArray:
+    """Members among the first `depths` of `size` people of a stratum when labels are dealt (draws x depths)."""
+    steps = np.diff(np.concatenate([[0], depths, [size]]))
+    found = rng.multivariate_hypergeometric(steps, members, size=draws, method="marginals")
+    return np.asarray(np.cumsum(found, axis=1)[:, :-1], dtype=np.int64)
+
+
+def _tail(drawn: IntArray, members: IntArray, sizes: IntArray) -> FloatArray:
+    """P(at least k members) for k = 0, 1, .. when so many people are drawn from each stratum."""
+    chance = np.ones(1)
+    for count, many, size in zip(drawn, members, sizes, strict=True):
+        if count:
+            chance = np.convolve(chance, _hypergeometric(int(count), int(many), int(size)))
+    return _survival(chance)
+
+
+def _hypergeometric(drawn: int, marked: int, total: int) -> FloatArray:
+    """P(k marked ones among `drawn` out of `total`), k = 0 .. drawn."""
+    k = np.arange(drawn + 1, dtype=np.float64)
+    possible: BoolArray = (k <= marked) & (drawn - k <= total - marked)
+    with np.errstate(invalid="ignore"):
+        log = (
+            _log_choose(marked, k) + _log_choose(total - marked, drawn - k) - _log_choose(total, np.float64(drawn))
+        )
+    return np.asarray(np.exp(np.where(possible, log, -np.inf)), dtype=np.float64)
+
+
+def _log_choose(n: int, k: FloatArray | np.float64) -> FloatArray:
+    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0), dtype=np.float64)
+
+
+def _survival(chance: FloatArray) -> FloatArray:
+    """P(at least k), the last one 0 beyond what can happen."""
+    return np.append(np.cumsum(chance[::-1])[::-1], 0.0)
