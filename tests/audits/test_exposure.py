@@ -89,7 +89,7 @@ def test_a_tenth_of_the_records_copied_is_counted_and_no_row_is_named():
     assert copies.above.low <= 60 <= copies.above.high + 1
     assert copies.worst.value > 0.95
     assert linking.above.low > 0
-    named = by_name(result)["closest-record"]
+    named = by_name(result)["learnt-auditor"]
     assert named.above.value == sum(row[result.records.columns.index("named at risk")] for row in result.records.rows)
     grid = next(grid for grid in result.grids if grid.name == "criteria")
     lines = {row[0]: dict(zip(grid.columns, row, strict=True)) for row in grid.rows}

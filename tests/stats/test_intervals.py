@@ -49,11 +49,31 @@ def test_wilson_covers_its_level_on_average_but_not_everywhere():
     assert min(coverage) < 0.95
 
 
-def test_newcombes_worked_example():
-    """Newcombe (1998), table II, method 10: 56/70 - 48/80 gives .0524 to .3339; 9/10 - 3/10 gives .1705 to .8090."""
-    assert difference((56, 70), (48, 80)).interval == pytest.approx((0.0524, 0.3339), abs=5e-5)
-    assert difference((9, 10), (3, 10)).interval == pytest.approx((0.1705, 0.8090), abs=5e-5)
-    assert difference((10, 10), (0, 20)).interval == pytest.approx((0.6791, 1.0), abs=5e-5)
+def test_the_difference_combines_the_limits_of_both_rates():
+    """MOVER by hand: 56/70 - 48/80 with Clopper-Pearson limits (.6873, .8861) and (.4844, .7080)."""
+    low, high = difference((56, 70), (48, 80)).interval
+    first, second = clopper_pearson(56, 70), clopper_pearson(48, 80)
+    assert low == pytest.approx(0.2 - np.hypot(0.8 - first.low, second.high - 0.6))
+    assert high == pytest.approx(0.2 + np.hypot(first.high - 0.8, 0.6 - second.low))
+    assert difference((10, 10), (0, 20)).high == 1.0
+
+
+@pytest.mark.parametrize(("n", "m"), [(100, 3000), (3000, 100), (200, 1000), (1000, 1000), (50, 50)])
+@pytest.mark.parametrize("confidence", [0.95, 0.995, 0.9995])
+def test_lower_ends_of_a_difference_are_honest_for_any_sizes(n, m, confidence):
+    """Summed exactly: with Wilson limits 100 against 3,000 is too high in up to 33 times as many cases as it may be."""
+    worst = 0.0
+    for q in (0.0005, 0.002, 0.01, 0.1, 0.5, 0.99):
+        for gap in (0.0, 0.01, 0.1, 0.3):
+            if (p := q + gap) <= 1:
+                a, c = _likely(n, p), _likely(m, q)
+                low, _ = difference_limits(a[:, None], n, c=c[None, :], n_c=m, confidence=confidence)
+                worst = max(worst, binom.pmf(a, n, p) @ (low > gap + 1e-12) @ binom.pmf(c, m, q))
+    assert worst <= 1.15 * (1 - confidence) / 2
+
+
+def _likely(n, p):
+    return np.arange(int(binom.ppf(1e-12, n, p)), int(binom.ppf(1 - 1e-12, n, p)) + 1)
 
 
 @pytest.mark.parametrize(("p", "q", "n", "m"), [(0.1, 0.1, 100, 100), (0.02, 0.02, 500, 250), (0.5, 0.3, 60, 40)])

@@ -34,6 +34,7 @@ BUILT_IN: dict[str, str] = {
     "linear": "unmask.attacks.linear:Linear",
     "record-linkage": "unmask.attacks.record_linkage:RecordLinkage",
     "closest-record": "unmask.attacks.closest_record:ClosestRecord",
+    "linkage-weights": "unmask.attacks.linkage_weights:LinkageWeights",
     "local-neighbourhood": "unmask.attacks.local_neighbourhood:LocalNeighbourhood",
     "density": "unmask.attacks.density:Density",
     "density-ratio": "unmask.attacks.density_ratio:DensityRatio",

@@ -54,6 +54,7 @@ class Classifier:
     def between(self, first: Table, second: Table, rng: np.random.Generator) -> Callable[[Table], np.ndarray]:
         """A score that is higher for rows like the first table than for rows like the second; 0 if one has no rows."""
         from sklearn.ensemble import HistGradientBoostingClassifier
+        from threadpoolctl import threadpool_limits
 
         if not len(first) or not len(second):
             return lambda table: np.zeros(len(table))
@@ -67,8 +68,17 @@ class Classifier:
             categorical_features=_categorical(first),
             early_stopping=False,
             random_state=int(rng.integers(2**31)),
-        ).fit(rows, np.arange(len(rows)) < len(first))
-        return lambda table: np.asarray(model.decision_function(as_features(table)), dtype=np.float64)
+        )
+        with threadpool_limits(
+            1
+        ):  # tables are small: threads that wait for each other on a busy machine cost forty times as much
+            model.fit(rows, np.arange(len(rows)) < len(first))
+
+        def telling(table: Table) -> np.ndarray:
+            with threadpool_limits(1):
+                return np.asarray(model.decision_function(as_features(table)), dtype=np.float64)
+
+        return telling
 
 
 def separate(first: Table, second: Table, rng: np.random.Generator) -> Callable[[Table], np.ndarray]:

@@ -28,8 +28,6 @@ NEAREST = 3  # distances to either table
 PENALTY = 1.0  # of a column that disagrees, beside the weight of the value that it should have
 
 
-
-
 @dataclass(frozen=True, eq=False)
 class Compared:
     """People, a release and reference people in one code space, with how often each value of a person occurs."""
@@ -118,13 +116,16 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
     exact = Compared.of(ExactValues(people), release, reference, own)
     found, others = _matches(exact)
     best, usual = (np.maximum(each.best, 0.0) for each in (found, others))
-    parts: list[tuple[str, np.ndarray]] = [("linkage", best - usual), ("found", best / _whole(exact)), *_near(found, others, exact)]
+    parts: list[tuple[str, np.ndarray]] = [
+        ("linkage", best - usual),
+        ("found", best / _whole(exact)),
+        *_near(found, others, exact),
+    ]
     parts += value_numbers(exact, people.schema.names, EXACT)
     parts += _pairs(exact)
     if wide := [place for place in people.schema.numeric if _is_wide(people.schema.columns[place])]:
         rough = Compared.of(ExactValues(people, digits=ROUGH), release, reference, own)
-        rough_found, rough_others = _matches(rough)
-        parts.append(("linkage, rough", np.maximum(rough_found.best, 0.0) - np.maximum(rough_others.best, 0.0)))
+        parts.append(("linkage, rough", linkage(rough)))
         parts += value_numbers(rough.only(columns=wide), tuple(people.schema.names[place] for place in wide), "rough")
     if people.schema.numeric:
         parts += value_numbers(_bins(people, release, reference, own), people.schema.names, "bin")
@@ -151,6 +152,12 @@ def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
         counts = np.bincount(theirs[theirs >= 0], minlength=max(int(mine.max(initial=0)), 0) + 1)
         found[:, column] = np.where(mine >= 0, counts[np.maximum(mine, 0)], 0)
     return found
+
+
+def linkage(compared: Compared) -> np.ndarray:
+    """Linkage weights alone: the best match in the release less that among the others of the reference."""
+    found, others = _matches(compared)
+    return np.asarray(np.maximum(found.best, 0.0) - np.maximum(others.best, 0.0), dtype=np.float64)
 
 
 def _matches(compared: Compared) -> tuple[Agreement, Agreement]:

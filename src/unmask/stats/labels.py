@@ -70,24 +70,41 @@ def top_test(
         raise ParameterError("There must be one label, and one stratum, for each score.")
     order = np.lexsort((rng.random(score.size), -score))  # ties in random order
     depths = depths_of(score.size)
-    seen = np.cumsum(inside[order])[depths - 1]
-    counts = [np.cumsum(place[order] == stratum)[depths - 1] for stratum in range(place.max() + 1)]
-    sizes = np.bincount(place)
-    of_members = np.bincount(place, weights=inside).astype(np.int64)
-    dealt = np.zeros((draws, depths.size), dtype=np.int64)
-    for count, size, many in zip(counts, sizes, of_members, strict=True):
-        dealt += _dealt(count, int(size), int(many), draws, rng)
-    least, observed = np.full(draws, np.inf), np.empty(depths.size)
-    for at in range(depths.size):
-        table = _tail(np.array([count[at] for count in counts]), of_members, sizes)
-        observed[at] = table[seen[at]]
-        least = np.minimum(least, table[dealt[:, at]])
-    best = int(np.argmin(observed))
-    expected = sum(
-        count[best] * many / size for count, many, size in zip(counts, of_members, sizes, strict=True)
-    )
-    p_value = (1 + np.count_nonzero(least <= observed[best] * (1 + 1e-9))) / (draws + 1)
-    return TopTest(float(p_value), int(depths[best]), int(seen[best]), float(expected))
+    counts = np.stack([np.cumsum(place[order] == stratum)[depths - 1] for stratum in range(place.max() + 1)])
+    dealt = DealtTop.of(counts, np.bincount(place), np.bincount(place, weights=inside).astype(np.int64), draws, rng)
+    return dealt.judged(np.cumsum(inside[order])[depths - 1], depths)
+
+
+@dataclass(frozen=True, eq=False)
+class DealtTop:
+    """What the top looks like when labels are dealt: computed once for all scores that have the same strata at each depth."""
+
+    tails: tuple[FloatArray, ...]  # of each depth: P(at least k members)
+    expected: FloatArray  # members at each depth
+    least: FloatArray  # the least p-value over the depths, in each dealing; in order
+
+    @classmethod
+    def of(cls, counts: IntArray, sizes: IntArray, members: IntArray, draws: int, rng: np.random.Generator) -> DealtTop:
+        """`counts` says how many people of each stratum stand above each depth (strata x depths)."""
+        dealt = np.zeros((draws, counts.shape[1]), dtype=np.int64)
+        for count, size, many in zip(counts, sizes, members, strict=True):
+            dealt += _dealt(count, int(size), int(many), draws, rng)
+        tails = tuple(_tail(count, members, sizes) for count in counts.T)
+        least = np.min([tail[seen] for tail, seen in zip(tails, dealt.T, strict=True)], axis=0)
+        return cls(tails, counts.T @ (members / sizes), np.sort(least))
+
+    @classmethod
+    def alike(cls, size: int, members: int, draws: int, rng: np.random.Generator) -> DealtTop:
+        """Without strata."""
+        return cls.of(depths_of(size)[None, :], np.array([size]), np.array([members]), draws, rng)
+
+    def judged(self, seen: IntArray, depths: IntArray) -> TopTest:
+        """The test, from the number of members seen at each depth."""
+        observed = np.array([tail[count] for tail, count in zip(self.tails, seen, strict=True)])
+        best = int(np.argmin(observed))
+        as_low = np.searchsorted(self.least, observed[best] * (1 + 1e-9), side="right")
+        p_value = (1 + as_low) / (len(self.least) + 1)
+        return TopTest(float(p_value), int(depths[best]), int(seen[best]), float(self.expected[best]))
 
 
 def advantage_bound(scores: ArrayLike, members: ArrayLike, *, error: float, rng: np.random.Generator) -> float:
@@ -137,9 +154,7 @@ def _hypergeometric(drawn: int, marked: int, total: int) -> FloatArray:
     k = np.arange(drawn + 1, dtype=np.float64)
     possible: BoolArray = (k <= marked) & (drawn - k <= total - marked)
     with np.errstate(invalid="ignore"):
-        log = (
-            _log_choose(marked, k) + _log_choose(total - marked, drawn - k) - _log_choose(total, np.float64(drawn))
-        )
+        log = _log_choose(marked, k) + _log_choose(total - marked, drawn - k) - _log_choose(total, np.float64(drawn))
     return np.asarray(np.exp(np.where(possible, log, -np.inf)), dtype=np.float64)
 
 

@@ -93,12 +93,11 @@ def significant(numbers: np.ndarray, digits: int) -> np.ndarray:
 def rounded_like(people: Table, release: Table) -> Table:
     """People as a release would write them: numbers rounded to the step of the release where that is coarser than theirs."""
     numbers = people.numbers
-    for place, position in enumerate(people.schema.numeric):
+    for place in range(numbers.shape[1]):
         step = step_of(release.numbers[:, place])
         if step > step_of(numbers[:, place]):
             numbers = numbers.copy(order="F") if numbers is people.numbers else numbers
-            lower, upper = people.schema.columns[position].lower, people.schema.columns[position].upper
-            numbers[:, place] = np.clip(np.rint(numbers[:, place] / step) * step, lower, upper)
+            numbers[:, place] = np.rint(numbers[:, place] / step) * step
     return people if numbers is people.numbers else replace(people, numbers=numbers)
 
 

@@ -96,7 +96,9 @@ class ReleaseAudit:
         elif explained is None and any(map(_naming, parts)):
             skipped.append(NotTested("people at risk", UNTESTED, LATE[1]))
         shared = (case.sharing,) if release.holdout is not None else ()
-        whole = Part(notes=(*release.notes, *shared), not_tested=(*_without_holdout(release), *skipped)) + together(parts)
+        whole = Part(notes=(*release.notes, *shared), not_tested=(*_without_holdout(release), *skipped)) + together(
+            parts
+        )
         if release.holdout is not None:
             findings = tuple(_less_explained(finding, explained, self.plan) for finding in whole.findings)
             whole = replace(whole, findings=findings)

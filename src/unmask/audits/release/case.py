@@ -59,7 +59,8 @@ class Case:
     def sharing(self) -> str:
         """One line about it for the report."""
         shares = ", ".join(
-            f"{family.name} {family.weight:.0%}" + (f" ({count} alike)" if (count := family.count(self.release)) > 1 else "")
+            f"{family.name} {family.weight:.0%}"
+            + (f" ({count} alike)" if (count := family.count(self.release)) > 1 else "")
             for family in self.families
         )
         left = 1 - sum(family.weight for family in self.families)

@@ -165,9 +165,7 @@ def _criterion_finding(case: Case, kind: str, name: str, found: Criterion) -> Fi
         estimate,
         figure(found.baseline),
         figure(found.control) if found.control else None,
-        REDO
-        if severity.rank
-        else (case.unproven(estimate) if found.difference else HOW_TO_GET_A_HOLDOUT),
+        REDO if severity.rank else (case.unproven(estimate) if found.difference else HOW_TO_GET_A_HOLDOUT),
         of_criterion(case.release, found, case.plan.confidence),
     )
 

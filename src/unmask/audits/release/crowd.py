@@ -85,7 +85,9 @@ class Crowd:
             judged, teaching = np.flatnonzero(self.halves == half), np.flatnonzero(self.halves != half)
             real, held = (self.people.take(teaching[self.members[teaching] == side]) for side in (True, False))
             by_trees = TREES.between(real, held, stream(half, "blind"))(self.people.take(judged))
-            taught = np.concatenate([self._blind_standing(teaching[part], teaching[~part]) for part in _parts(len(teaching))])
+            taught = np.concatenate(
+                [self._blind_standing(teaching[part], teaching[~part]) for part in _parts(len(teaching))]
+            )
             order = np.concatenate([np.flatnonzero(part) for part in _parts(len(teaching))])
             tell = told_apart(taught, self.members[teaching[order]])
             by_numbers = tell(self._blind_standing(judged, teaching))

@@ -102,7 +102,7 @@ def _outcome(case: Case, scores: np.ndarray, members: np.ndarray, *, wider: floa
     """Rates if as many people are called members as there are: a threshold that looks at no label."""
     threshold = float(np.sort(scores)[::-1][members.sum() - 1])
     found = judge_membership(scores, members, threshold, confidence=case.plan.confidence, tests=1)
-    assert found is not None  # noqa: S101 - a crowd has people on both sides
+    assert found is not None
     return replace(found, advantage=_wider(found.advantage, wider, -1.0), auc=_wider(found.auc, wider, 0.0))
 
 

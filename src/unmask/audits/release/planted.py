@@ -19,7 +19,7 @@ from unmask.audits.release.copies import COPYING
 from unmask.audits.release.crowd import Crowd
 from unmask.audits.release.leading import LEARNT, LINKAGE
 from unmask.stats import clopper_pearson
-from unmask.stats.labels import fisher, top_test
+from unmask.stats.labels import DealtTop, TopTest, depths_of, fisher
 from unmask.stream import stream
 
 RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0)  # of the members
@@ -75,9 +75,7 @@ def in_words(planted: tuple[Planted, ...]) -> str:
     visible = [f"{each.kind}: {_percent(each.smallest)}" for each in planted if np.isfinite(each.smallest)]
     missed = [each.kind for each in planted if not np.isfinite(each.smallest)]
     if not visible:
-        return (
-            "No leak of any size would have been seen reliably on this data: the holdout is too small, or most people have twins."
-        )
+        return "No leak of any size would have been seen reliably on this data: the holdout is too small, or most people have twins."
     least = min(each.sure for each in planted if np.isfinite(each.smallest))
     text = (
         f"Smallest leak that would have been seen, as a share of the real people ({SEEN} of {TRIALS} trials or more on this "
@@ -92,9 +90,7 @@ def _percent(rate: float) -> str:
 
 def _kinds(case: Case, crowd: Crowd) -> Iterator[tuple[str, See]]:
     rng = stream(case.plan.seed, "planted")
-    chosen = np.concatenate(
-        [_some(np.flatnonzero(crowd.members == side), MOST, rng) for side in (True, False)]
-    )
+    chosen = np.concatenate([_some(np.flatnonzero(crowd.members == side), MOST, rng) for side in (True, False)])
     members = int(crowd.members[chosen].sum())
     for changed in range(min(4, len(crowd.people.schema.columns))):
         name = "verbatim copies" if not changed else f"copies with {changed} column{'s' * (changed > 1)} changed"
@@ -110,6 +106,7 @@ def _copies(case: Case, crowd: Crowd, chosen: np.ndarray, members: int, changed:
     people, worth = exact.people[chosen], exact.worth[chosen]
     best, usual = standing.best[chosen], standing.usual[chosen]
     alone, published = standing.alone[chosen], standing.published[chosen]
+    dealt = DealtTop.alike(len(chosen), members, DRAWS, stream(case.plan.seed, "planted", "labels"))
 
     def see(rate: float, rng: np.random.Generator) -> bool:
         labels, planted = _dealt(len(chosen), members, rate, rng)
@@ -121,7 +118,7 @@ def _copies(case: Case, crowd: Crowd, chosen: np.ndarray, members: int, changed:
             np.put_along_axis(kept, places, donors == np.take_along_axis(rows, places, axis=1), axis=1)
         found = best.copy()
         found[planted] = np.maximum(found[planted], np.where(kept & (rows >= 0), worth[planted], 0.0).sum(axis=1))
-        if top_test(found - usual, labels, draws=DRAWS, rng=rng).p_value <= case.error(LINKAGE):
+        if _top(dealt, found - usual, labels, rng).p_value <= case.error(LINKAGE):
             return True
         shown = published.copy()
         shown[planted[kept.all(axis=1)]] = True
@@ -142,13 +139,13 @@ def _carried(case: Case, crowd: Crowd, chosen: np.ndarray, members: int) -> See:
     names = {name: place for place, name in enumerate(standing.names)}
     for name, value in value_numbers(with_plant, crowd.people.schema.names, EXACT):
         after[:, names[name]] = value
-    halves = np.arange(len(chosen)) % 2
+    seen = _Halves.of(case, len(chosen), members)
 
     def see(rate: float, rng: np.random.Generator) -> bool:
-        labels, planted = _dealt(len(chosen), members, rate, rng)
+        labels, planted, halves = seen.dealt(rate, rng)
         values = before.copy()
         values[planted] = after[planted]
-        return _seen_in_halves(case, cross_fitted(values, labels, halves), labels, halves, rng)
+        return seen.by(cross_fitted(values, labels, halves), labels, halves, rng)
 
     return see
 
@@ -156,21 +153,54 @@ def _carried(case: Case, crowd: Crowd, chosen: np.ndarray, members: int) -> See:
 def _recognised(case: Case, crowd: Crowd) -> See:
     """Members who stand above everybody else, whatever gave them away; the learnt auditor looks for them."""
 
+    seen = _Halves.of(case, len(crowd), int(crowd.members.sum()))
+
     def see(rate: float, rng: np.random.Generator) -> bool:
-        labels, planted = _dealt(len(crowd), int(crowd.members.sum()), rate, rng)
+        labels, planted, halves = seen.dealt(rate, rng)
         scores = rng.random(len(crowd))
         scores[planted] += 1.0
-        return _seen_in_halves(case, scores, labels, rng.permutation(len(crowd)) % 2, rng)
+        return seen.by(scores, labels, halves, rng)
 
     return see
 
 
-def _seen_in_halves(
-    case: Case, scores: np.ndarray, labels: np.ndarray, halves: np.ndarray, rng: np.random.Generator
-) -> bool:
-    parts = (halves == half for half in range(2))
-    tests = (top_test(scores[part], labels[part], draws=DRAWS, rng=rng) for part in parts)
-    return any(2 * test.p_value <= case.error(LEARNT) for test in tests)
+@dataclass(frozen=True, eq=False)
+class _Halves:
+    """The test of the learnt auditor: half by half, each with half of its error."""
+
+    error: float
+    size: int
+    members: int
+    tops: tuple[DealtTop, ...]  # of either half
+
+    @classmethod
+    def of(cls, case: Case, size: int, members: int) -> _Halves:
+        rng = stream(case.plan.seed, "planted", "labels")
+        sizes = ((size + 1) // 2, (members + 1) // 2), (size // 2, members // 2)
+        return cls(case.error(LEARNT) / 2, size, members, tuple(DealtTop.alike(*each, DRAWS, rng) for each in sizes))
+
+    def dealt(self, rate: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Labels, the places of those who are planted, and halves with as many members each."""
+        labels, planted = _dealt(self.size, self.members, rate, rng)
+        halves = np.empty(self.size, dtype=np.int64)
+        inside = rng.permutation(np.flatnonzero(labels))
+        outside = rng.permutation(np.flatnonzero(~labels))
+        first = (self.members + 1) // 2
+        rest = (self.size + 1) // 2 - first
+        halves[inside], halves[outside] = np.arange(len(inside)) >= first, np.arange(len(outside)) >= rest
+        return labels, planted, halves
+
+    def by(self, scores: np.ndarray, labels: np.ndarray, halves: np.ndarray, rng: np.random.Generator) -> bool:
+        """Whether one of the halves shows it."""
+        parts = (halves == half for half in range(2))
+        tests = (_top(top, scores[part], labels[part], rng) for top, part in zip(self.tops, parts, strict=True))
+        return any(test.p_value <= self.error for test in tests)
+
+
+def _top(dealt: DealtTop, scores: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> TopTest:
+    depths = depths_of(len(scores))
+    order = np.lexsort((rng.random(len(scores)), -scores))
+    return dealt.judged(np.cumsum(labels[order])[depths - 1], depths)
 
 
 def _dealt(size: int, members: int, rate: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -46,7 +46,6 @@ ATTACKS = {
 }
 
 
-
 @dataclass(frozen=True, eq=False)
 class Sides:
     """Who is scored: people of the real table, people whom the generator never saw, and the attacker's reference."""

@@ -1,0 +1,99 @@
+"""How people stand against a release: what the definition says, and nothing about who is a member."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unmask.attacks.linkage_weights import LinkageWeights
+from unmask.attacks.standing import PENALTY, Compared, standing
+from unmask.datasets import adult
+from unmask.tables.exact import ExactValues
+from unmask.tables.read import read_table
+from unmask.tables.table import concatenate
+from unmask.threats.knowledge import Access
+from unmask.threats.view import View
+
+
+@pytest.fixture(scope="module")
+def parts():
+    everybody = adult()
+    whole = np.flatnonzero((ExactValues(everybody).codes >= 0).all(axis=1))  # nothing is missing
+    people = everybody.take(np.random.default_rng(2).choice(whole, 900, replace=False))
+    return [people.take(np.arange(start, start + 300)) for start in (0, 300, 600)]
+
+
+def naive_linkage(people, release, reference, own):
+    """Best weighted match by the definition, value by value."""
+    values = ExactValues(people)
+    mine, theirs, known = values.codes, values.find(release), values.find(reference)
+    scores = []
+    for i, person in enumerate(mine):
+        others = np.delete(known, own[i], axis=0) if own is not None else known
+        worth = [
+            -np.log(((others[:, c] == code).sum() + 0.5) / (len(known) + 1)) + PENALTY for c, code in enumerate(person)
+        ]
+        worth = np.where(person >= 0, worth, 0.0)
+        scores.append(((theirs == person) * worth).sum(axis=1).max() - ((others == person) * worth).sum(axis=1).max())
+    return np.array(scores)
+
+
+def test_linkage_weights_are_as_defined(parts):
+    people, release, reference = (part.take(np.arange(60)) for part in parts)
+    found = standing(people, release, reference)
+    assert found.linkage == pytest.approx(naive_linkage(people, release, reference, None), abs=1e-4)
+    both = concatenate([people, reference])
+    inside = standing(both, release, both, own=np.arange(120))
+    assert inside.linkage == pytest.approx(naive_linkage(both, release, both, np.arange(120)), abs=1e-4)
+
+
+def test_the_registered_attack_is_the_same_number(parts):
+    people, release, reference = parts
+    view = View(frozenset({Access.SYNTHETIC, Access.REFERENCE}), synthetic=release, reference=reference)
+    rng = np.random.default_rng(0)
+    scores = LinkageWeights().prepare(view, people, None, rng).score(view, people, None, rng)
+    assert scores == pytest.approx(standing(people, release, reference).linkage)
+
+
+def test_numbers_are_finite_and_named_once(parts):
+    found = standing(*parts)
+    assert np.isfinite(found.values).all()
+    assert found.values.shape == (300, len(found.names))
+    assert len(set(found.names)) == len(found.names)
+
+
+def test_a_person_is_not_their_own_reference(parts):
+    """Shuffling the crowd changes no number of anybody: nothing depends on who stands where, or on who is a member."""
+    people, release, _ = parts
+    order = np.random.default_rng(1).permutation(len(people))
+    plain = standing(people, release, people, own=np.arange(len(people))).values
+    mixed = standing(people.take(order), release, people.take(order), own=np.arange(len(people))).values
+    assert plain[order] == pytest.approx(mixed, abs=1e-5)
+
+
+def test_copies_stand_out(parts):
+    people, release, reference = parts
+    leaky = concatenate(
+        [replace(part, notes=()) for part in (release.take(np.arange(290)), people.take(np.arange(10)))]
+    )
+    found = standing(people, leaky, reference)
+    assert found.published[:10].all()
+    assert np.sort(np.argsort(-found.linkage)[:10]).tolist() == list(range(10))
+    assert found.found[:10] == pytest.approx(1.0)
+
+
+def test_missing_values_agree_with_nothing_and_rounding_is_followed():
+    people = read_table(pd.DataFrame({"amount": [1234.0, None, 5678.0], "town": ["a", None, "b"]}))
+    release = read_table(
+        pd.DataFrame({"amount": [1230.0, None, 1240.0], "town": [None, None, "a"]}), people.schema, unlisted="note"
+    )
+    found = standing(people, release, people, own=np.arange(3))
+    assert found.exact.in_release.tolist() == [[1, 1], [0, 0], [0, 0]]
+    assert found.best[1] == 0
+
+
+def test_compared_people_can_be_cut(parts):
+    exact = Compared.of(ExactValues(parts[0]), parts[1], parts[2], None)
+    some = exact.only(rows=np.array([3, 5]), columns=[0, 2])
+    assert (some.ratios == exact.ratios[[3, 5]][:, [0, 2]]).all()

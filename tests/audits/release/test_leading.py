@@ -1,0 +1,157 @@
+"""What leads the audit: exact values are seen, shares of the error add up, and a shifted holdout is no leak."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from unmask.audits.release.audit import CHECKS, audit
+from unmask.audits.release.case import Case, Family
+from unmask.audits.release.controls import blind_auc, permuted_auc
+from unmask.audits.release.crowd import FEWEST, Crowd
+from unmask.audits.release.leading import LEARNT_NAME, LINKAGE_NAME, led
+from unmask.audits.release.naming import named
+from unmask.audits.release.plan import ReleasePlan
+from unmask.audits.release.planted import RATES, SEEN, TRIALS, Planted, in_words, planted_leaks
+from unmask.audits.release.tables import Release
+from unmask.datasets import adult, planted
+from unmask.results.figures import Figure
+from unmask.results.policy import Severity
+from unmask.stats import auc
+from unmask.tables.table import concatenate
+
+FAMILIES = tuple(family for check in CHECKS for family in check.families)
+
+
+def people(size, seed=0, parts=3):
+    population = adult()
+    order = np.random.default_rng(seed).permutation(len(population))
+    return [replace(population.take(order[k * size : (k + 1) * size]), notes=()) for k in range(parts)]
+
+
+def case_of(release, seed=0):
+    return Case(release, ReleasePlan(seed=seed), FAMILIES)
+
+
+def carrying(real, fresh, column="fnlwgt"):
+    """Fresh rows with the real people's exact weights: nothing else is theirs."""
+    place = fresh.schema.numeric.index(fresh.schema.position(column))
+    codes, numbers = fresh.codes.copy(order="F"), fresh.numbers.copy(order="F")
+    numbers[:, place] = real.numbers[:, place]
+    codes[:, fresh.schema.position(column)] = real.codes[:, real.schema.position(column)]
+    return replace(fresh, codes=codes, numbers=numbers)
+
+
+def area(crowd, scores):
+    return auc(scores[crowd.members], scores[~crowd.members]).value
+
+
+def test_exact_values_carried_over_are_seen():
+    """Every row holds somebody's exact weight and nothing else of theirs: attacks on bins and distances are blind to it."""
+    real, holdout, fresh = people(800)
+    case = case_of(Release(real, (carrying(real, fresh),), holdout))
+    found = {one.name: one for one in led(case)}
+    assert area(case.crowd, case.crowd.learnt) > 0.75
+    assert found[LEARNT_NAME].severity is Severity.HIGH
+    own = {scores.name: auc(scores.members, scores.controls).value for scores in case.scores}
+    assert max(own.values()) < 0.6
+
+
+def test_fresh_people_are_no_finding():
+    real, holdout, fresh = people(500, seed=4)
+    case = case_of(Release(real, (fresh,), holdout))
+    assert [one.severity for one in led(case)] == [Severity.NONE, Severity.NONE]
+    assert blind_auc(case.crowd, confidence=0.95).low < 0.5
+    assert not named(case.crowd, rate=0.1, seed=0).rejected.any()
+    assert permuted_auc(case.crowd, 0, confidence=0.999).low < 0.5
+
+
+def test_two_columns_changed_are_found_and_named():
+    real, holdout, fresh = people(600, seed=1)
+    rng = np.random.default_rng(0)
+    codes, numbers = real.codes[:40].copy(order="F"), real.numbers[:40].copy(order="F")
+    for row in range(40):
+        for column in rng.choice([1, 3, 5, 6, 7, 8, 9], 2, replace=False):  # categories
+            codes[row, column] = real.codes[rng.integers(600), column]
+    near = replace(real.take(np.arange(40)), codes=codes, numbers=numbers)
+    case = case_of(Release(real, (concatenate([fresh.take(np.arange(560)), near]),), holdout))
+    assert {one.name: one.severity.rank > 0 for one in led(case)}[LINKAGE_NAME]
+    listing = named(case.crowd, rate=0.1, seed=0)
+    assert listing.rejected[:40].mean() >= 0.7  # .87 over 20 seeds of 50 among 1,000
+    assert listing.rejected[40:].sum() <= 12
+
+
+def test_names_are_those_whose_adjusted_value_is_small_enough():
+    release = planted(400, leaked=40, columns=10, seed=3)
+    crowd = Crowd.of(Release(release.real, (release.synthetic,), release.holdout), 0)
+    listing = named(crowd, rate=0.1, seed=0)
+    assert (listing.rejected == (listing.adjusted <= 0.1 + 1e-9)).all()
+
+
+def test_shares_of_the_error_add_up_and_leave_some_for_parts_to_come():
+    assert 0.75 <= sum(family.weight for family in FAMILIES) <= 0.95
+    assert len({family.name for family in FAMILIES}) == len(FAMILIES)
+    real, holdout, fresh = people(30)
+    case = case_of(Release(real, (fresh,), holdout))
+    total = sum(case.error(family) * family.count(case.release) for family in FAMILIES)
+    assert total == pytest.approx(0.05 * sum(family.weight for family in FAMILIES))
+    alike = Family("two alike", 0.1, lambda release: 2)
+    assert case.error(alike) == pytest.approx(0.0025)
+    assert case.strict(alike) == pytest.approx(1 - 2 * 0.0025)
+
+
+def test_what_carries_no_finding_says_why():
+    real, holdout, fresh = people(30)
+    case = case_of(Release(real, (fresh,), holdout))
+    above = Figure(0.1, 0.01, 0.2, 0.95, "", 100)
+    assert "not for certain among" in case.unproven(above)
+    assert case.unproven(replace(above, low=-0.1)).startswith("No more often")
+    assert f"{case.comparisons} comparisons share the 5%" in case.sharing
+
+
+def test_real_people_of_another_kind_are_confounded_and_nobody_is_named():
+    population = adult()
+    age = population.numbers[:, 0]
+    order = np.random.default_rng(5).permutation(len(population))
+    young = order[age[order] < 40]
+    real, fresh = population.take(order[:600]), population.take(order[600:1200])
+    others = np.setdiff1d(young, order[:1200])[:600]
+    result = audit(real, fresh, holdout=population.take(others), attempts=50)
+    assert result.findings[0].name == "holdout"
+    assert result.severity is Severity.LOW
+    assert "named at risk" not in result.records.columns
+
+
+def test_too_few_people_are_said_and_not_judged():
+    real, holdout, fresh = people(40)
+    few = holdout.take(np.arange(FEWEST - 1))
+    assert Crowd.of(Release(real, (fresh,), few), 0) is None
+    assert Crowd.of(Release(real, (fresh,), None), 0) is None
+    result = audit(real, fresh, holdout=few, attempts=20)
+    assert any(item.name.startswith("the learnt auditor") for item in result.not_tested)
+    assert any("too small" in note for note in result.facts.visible)
+
+
+def test_planted_leaks_grow_until_they_are_seen():
+    real, holdout, fresh = people(300, seed=2)
+    found = planted_leaks(case_of(Release(real, (fresh,), holdout)))
+    kinds = [each.kind for each in found]
+    assert kinds[:2] == ["verbatim copies", "copies with 1 column changed"]
+    assert kinds[-2:] == ["exact numbers carried over", "any leak that names people"]
+    for each in found:
+        assert each.rates == RATES[: len(each.rates)]
+        assert all(count < SEEN for count in each.seen[:-1])
+    assert found[0].smallest <= 0.1
+    text = in_words(found)
+    assert f"verbatim copies: {100 * found[0].smallest:g} %" in text
+
+
+def test_planted_leaks_in_words():
+    seen = Planted("verbatim copies", (0.01, 0.02), (3, TRIALS))
+    assert seen.smallest == 0.02
+    assert seen.sure == pytest.approx(0.8609, abs=1e-3)  # .05^(1/20)
+    never = Planted("any", (1.0,), (2,))
+    assert np.isinf(never.smallest)
+    assert never.sure == 0
+    assert "Not seen at any rate: any" in in_words((seen, never))
+    assert in_words((never,)).startswith("No leak of any size")
