@@ -54,7 +54,7 @@ def judged(pool: CoinPool, members: np.ndarray | None = None) -> Judged:
     return judge(
         pool.load,
         pool.members if members is None else members,
-        families=pool.setting.features.families,
+        groups=pool.setting.features.groups,
         scorer=RatioScorer(),
     )
 

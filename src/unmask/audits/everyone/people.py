@@ -58,7 +58,10 @@ def judge_people(
             evidence[:, :, listed], members[:, listed], log_threshold=listing.log_threshold, weights=weights
         )
     everybody = float(np.log(len(units) / (1 - confidence)))
-    advantage = np.where(coined, person_advantage(evidence, members, log_threshold=everybody, weights=weights), 0.0)
+    silent = judged.silent  # no evidence about their coins, but none is left out
+    guessed = np.concatenate([evidence, np.zeros((len(evidence), *silent.shape))], axis=1)
+    tossed = np.concatenate([members, silent])
+    advantage = np.where(coined, person_advantage(guessed, tossed, log_threshold=everybody, weights=weights), 0.0)
     return People(
         person_auc(judged.late), person_tpr(judged.late), log_e, listed, listing.log_threshold, epsilon, advantage
     )
