@@ -56,4 +56,6 @@ def _inputs(ratio: FittedRatio, block: Block) -> np.ndarray:
     z = ratio.usual.compared(block)
     shift, counts = ratio.odds.shift, block[0].shape[1]
     evidence = ratio.odds.log_ratio(ratio.numbers(z))
-    return np.column_stack([evidence, shift.shift / np.sqrt(shift.variance), np.log(shift.variance), z[:, counts - 1 :]])
+    return np.column_stack(
+        [evidence, shift.shift / np.sqrt(shift.variance), np.log(shift.variance), z[:, counts - 1 :]]
+    )

@@ -42,7 +42,8 @@ class ExactCounts:
     def sets(self) -> tuple[Subset, ...]:
         """Columns by position, exact; then, counted on, the same columns rounded. Only what bins and digits do not show."""
         width = len(self._names)
-        bins = [len(np.unique(self.exact.people.codes[:, place])) for place in range(width)]
+        present = self.exact.codes != MISSING
+        bins = [len(np.unique(self.exact.people.codes[present[:, place], place])) for place in range(width)]
         finer = [place for place in self.exact.people.schema.numeric if self.exact.counts[place] > bins[place]]
         finer.sort(key=lambda place: -self.exact.counts[place])
         rounded = [place for place in finer if bins[place] < self.coarse.counts[place] < self.exact.counts[place]]

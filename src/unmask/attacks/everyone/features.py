@@ -135,4 +135,3 @@ class Features:
         least = np.full((self.units.count, rows.shape[1]), np.inf, dtype=rows.dtype)
         np.minimum.at(least, self.units.of_row, rows)
         return least
-

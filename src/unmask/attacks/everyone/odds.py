@@ -30,7 +30,7 @@ class Odds:
     def of(cls, scores: np.ndarray, members: np.ndarray, prior_runs: float) -> Odds:
         """`scores` and `members` are runs x units."""
         shift = Shift.of(scores, members, prior_runs)
-        known = members.any(axis=0) & ~members.all(axis=0)
+        known = np.asarray(members.any(axis=0) & ~members.all(axis=0))
         curve = Curve.of(scores[:, known], members[:, known])
         own = Shift.without_each(scores, members, prior_runs).log_ratio(scores)
         speaks = _log_likelihood(curve.log_odds(scores), members) - _log_likelihood(_sane(own), members)
@@ -81,15 +81,17 @@ class Shift:
     def of(cls, scores: np.ndarray, members: np.ndarray, prior_runs: float) -> Shift:
         """From all runs."""
         middle = scores.mean(axis=0)
-        sides = (_Side.of(scores - middle, chosen) for chosen in (members, ~members))
-        return cls._shrunk(middle, *sides, prior_runs)
+        inside, outside = (_Side.of(scores - middle, chosen) for chosen in (members, ~members))
+        return cls._shrunk(middle, inside, outside, prior_runs)
 
     @classmethod
     def without_each(cls, scores: np.ndarray, members: np.ndarray, prior_runs: float) -> Shift:
         """The same for each run in turn, without that run (runs x units): to be tried on it."""
         middle = scores.mean(axis=0)
-        sides = (_Side.of(scores - middle, chosen).without_each(scores - middle, chosen) for chosen in (members, ~members))
-        return cls._shrunk(middle, *sides, prior_runs)
+        inside, outside = (
+            _Side.of(scores - middle, chosen).without_each(scores - middle, chosen) for chosen in (members, ~members)
+        )
+        return cls._shrunk(middle, inside, outside, prior_runs)
 
     @classmethod
     def _shrunk(cls, middle: np.ndarray, inside: _Side, outside: _Side, prior_runs: float) -> Shift:

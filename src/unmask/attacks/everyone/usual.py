@@ -34,7 +34,14 @@ class Usual:
 
     @classmethod
     def of(
-        cls, load: Load, runs: Sequence[int], members: np.ndarray, groups: Sequence[str], *, prior_runs: float, farthest: float
+        cls,
+        load: Load,
+        runs: Sequence[int],
+        members: np.ndarray,
+        groups: Sequence[str],
+        *,
+        prior_runs: float,
+        farthest: float,
     ) -> Usual:
         """`groups` names the group of each count."""
         counts, values = load(runs[0])

@@ -34,7 +34,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, eq=False)
-class Planned:
+class RunOrder:
     """The place of every run among all that were planned, and the coins of those that failed (runs x units)."""
 
     places: np.ndarray
@@ -42,7 +42,7 @@ class Planned:
     failed: np.ndarray
 
     @classmethod
-    def all_published(cls, members: np.ndarray) -> Planned:
+    def all_published(cls, members: np.ndarray) -> RunOrder:
         return cls(np.arange(len(members)), np.arange(0), members[:0])
 
     @property
@@ -82,10 +82,10 @@ class Judged:
 
 
 def judge(
-    load: Load, members: np.ndarray, *, groups: Sequence[str], scorer: Scorer, planned: Planned | None = None
+    load: Load, members: np.ndarray, *, groups: Sequence[str], scorer: Scorer, planned: RunOrder | None = None
 ) -> Judged:
     """Evidence about all units in all runs but the first ones. Without `planned`, no run failed."""
-    plan = planned or Planned.all_published(members)
+    plan = planned or RunOrder.all_published(members)
     runs = plan.runs
     quarter, half = (int(np.searchsorted(plan.places, end)) for end in (runs // 4, runs // 2))
     if half < 2 or half == len(members):

@@ -16,7 +16,7 @@ from unmask.audits.everyone.audited import Audited
 from unmask.audits.everyone.claim import hold_against_coins
 from unmask.audits.everyone.confirm.stage import confirm
 from unmask.audits.everyone.drawn import CoinRuns
-from unmask.audits.everyone.evidence import Judged, Planned, judge, of_other_runs
+from unmask.audits.everyone.evidence import Judged, RunOrder, judge, of_other_runs
 from unmask.audits.everyone.people import People, judge_people
 from unmask.audits.everyone.plan import EveryonePlan
 from unmask.audits.everyone.pooled import pooled_bound
@@ -67,7 +67,7 @@ def judge_everybody(
 ) -> tuple[Judged, People]:
     """Evidence from everything and from whole rows, and what it says about each person."""
     features = pool.setting.features
-    planned = Planned(np.array([task.index for task in pool.tasks]), pool.failed_places, pool.failed)
+    planned = RunOrder(np.array([task.index for task in pool.tasks]), pool.failed_places, pool.failed)
     judged = judge(pool.load, members, groups=features.groups, scorer=scorer, planned=planned)
     copies = judge(pool.load, members, groups=features.groups, scorer=CopyScorer(), planned=planned)
     return judged, judge_people(judged, pool.setting.game.coined, copies=copies, rate=rate, confidence=confidence)

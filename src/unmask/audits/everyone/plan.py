@@ -55,7 +55,9 @@ class EveryonePlan(JudgingPlan, GeneratorPlan):
     )
     distances: bool = option(True, help="Use nearest distances; they cost people x synthetic rows.")
     exact_values: bool = option(
-        True, help="Ask for exact amounts beside bins. Older draws go on without.", grows=True  # `features` guards draws
+        True,
+        help="Ask for exact amounts beside bins. Older draws go on without.",
+        grows=True,  # `features` guards draws
     )
     prediction_errors: bool = option(False, help="Also use how well columns are predicted; costs model fits.")
     redraw_secrets: bool = option(False, help="A second pool in which everybody's secret is drawn anew.", grows=True)

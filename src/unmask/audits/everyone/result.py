@@ -141,7 +141,9 @@ def _at_risk(audited: Audited) -> str:
     shows = f"{_whom(audited)} are at risk: their presence shows in the releases"
     if audited.drawn.coins is Coins.PAIRED:
         shows = f"The releases show {_whom(audited)}; a name is right if its pair shows"
-    return f"{shows}. records.csv lists them by row; at most {in_100(audited.plan.rate)} are expected to be wrong (e-BH)."
+    return (
+        f"{shows}. records.csv lists them by row; at most {in_100(audited.plan.rate)} are expected to be wrong (e-BH)."
+    )
 
 
 def _whom(audited: Audited) -> str:
@@ -178,8 +180,8 @@ def _notes(audited: Audited) -> Iterator[str]:
         )
     if not plan.exact_values:
         yield (
-            "Exact amounts were not asked for, only bins: these draws are older, or the option was off. A generator that publishes "
-            "people's own amounts is overlooked. Use a new directory, and --exact-values."
+            "Exact amounts were not asked for, only bins: these draws are older, or the option was off. A generator that "
+            "publishes people's own amounts is overlooked. Use a new directory, and --exact-values."
         )
     if setting.generator.row_level:
         yield "This generator publishes changed real rows: their number varies with the coins, and counts as a leak here."

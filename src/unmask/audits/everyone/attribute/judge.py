@@ -8,7 +8,6 @@ import numpy as np
 
 from unmask.attacks.everyone.scorer import RatioScorer
 from unmask.attacks.everyone.usual import Block
-from unmask.attacks.everyone.secret_guess import STEPS
 from unmask.audits.everyone.attribute.play import SecretGuesses
 from unmask.audits.everyone.evidence import judge, of_other_runs
 from unmask.audits.everyone.people import People, judge_people
