@@ -55,7 +55,7 @@ def _inputs(ratio: FittedRatio, block: Block) -> np.ndarray:
     """Units x inputs: the likelihood ratio, the values, the match on all columns, and the unit's own shift."""
     z = ratio.usual.compared(block)
     shift, counts = ratio.odds.shift, block[0].shape[1]
-    evidence = ratio.odds.log_ratio(ratio.numbers(z))
+    evidence = ratio.score(block)
     return np.column_stack(
         [evidence, shift.shift / np.sqrt(shift.variance), np.log(shift.variance), z[:, counts - 1 :]]
     )

@@ -12,13 +12,13 @@ from functools import cached_property
 import numpy as np
 
 from unmask.attacks.everyone.subset_counts import Subset, alike_in_unit, count_keys, keys_of
-from unmask.tables.agreement import agreement
+from unmask.tables.agreement import best_agreement
 from unmask.tables.exact import MISSING, NOBODY, ExactValues
 from unmask.tables.table import Table
 from unmask.tables.units import Units
 
 COARSE = 3  # significant digits of the coarser rounding
-MOST_PAIRS = 120  # of an exact amount with another column; those of the columns with most amounts come first
+MOST_PAIRS = 60  # of an exact amount with another column; those of the columns with most amounts come first
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +63,26 @@ class ExactCounts:
         width = len(self._names)
         return tuple("exact pair" if len(each) > 1 else "exact" if each[0] < width else "digits" for each in self.sets)
 
-    def count(self, synthetic: Table) -> np.ndarray:
+    def count(self, found: np.ndarray) -> np.ndarray:
         """How many synthetic rows have the same exact values (rows x sets). What is missing agrees with nothing."""
-        return count_keys(self._keys, keys_of(self._found(synthetic), self.sets))
+        return count_keys(self._keys, keys_of(found, self.sets))
 
-    def best_match(self, synthetic: Table) -> np.ndarray:
+    def best_match(self, found: np.ndarray) -> np.ndarray:
         """The largest sum of weights of equal values over the synthetic rows (rows x 1): rare values weigh most.
 
         Fellegi and Sunter's linkage. The best match among other people is the same in every run, so it is left out.
         """
-        return agreement(self._codes, self._weights, self.exact.find(synthetic)).best[:, None]
+        width = len(self._names)
+        return best_agreement(self._asked[:, :width], self._weights, found[:, :width])[:, None]
+
+    def find(self, table: Table) -> np.ndarray:
+        """The codes of a table: exact ones, then, where a set asks for them, rounded ones."""
+        width = len(self._names)
+        found = np.full((len(table), 2 * width), NOBODY, dtype=np.int32, order="F")
+        found[:, :width] = self.exact.find(table)
+        for place in (places[0] for places in self.sets if places[0] >= width):
+            found[:, place] = self.coarse.find_column(table, place - width)
+        return found
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -81,17 +91,9 @@ class ExactCounts:
     def _name(self, places: Subset) -> str:
         return "+".join(self._names[place % len(self._names)] for place in places)
 
-    def _found(self, table: Table) -> np.ndarray:
-        return np.concatenate([self.exact.find(table), self.coarse.find(table)], axis=1)
-
-    @cached_property
-    def _codes(self) -> np.ndarray:
-        """Exact codes of the rows themselves."""
-        return self._asked[:, : len(self._names)]
-
     @cached_property
     def _asked(self) -> np.ndarray:
-        found = self._found(self.rows)
+        found = self.find(self.rows)
         found[found == NOBODY] = MISSING
         return found
 
@@ -104,7 +106,7 @@ class ExactCounts:
         """-log of the share of others who have the value; half a person is added, so that nobody's is finite."""
         everybody = self.exact.codes
         alone = tuple((place,) for place in range(len(self._names)))
-        asked = keys_of(self._codes, alone)
+        asked = keys_of(self._asked, alone)
         sharing = count_keys(asked, keys_of(everybody, alone)).astype(np.int64)
         others = sharing - 1 - alike_in_unit(asked, self.units.of_row)
         return np.asarray(-np.log((others + 0.5) / (len(everybody) + 1)), dtype=np.float32)

@@ -36,8 +36,8 @@ class FeaturePlan:
 class Features:
     """The features of these units, with all that is the same in every run computed once.
 
-    Units of several rows add up counts and take the nearest distance and the best match. References are all candidates but the unit itself,
-    whatever their coins: a reference that depends on coins would leak the answer.
+    Units of several rows add up counts and take the nearest distance and the best match. References are all candidates but
+    the unit itself, whatever their coins: a reference that depends on coins would leak the answer.
     """
 
     plan: FeaturePlan
@@ -77,6 +77,7 @@ class Features:
     def compute(self, synthetic: Table, model: FittedModel | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Counts (units x sets, uint16 if they fit) and values (units x others, float32), in the order of `names`."""
         found = count_keys(self._keys, keys(synthetic, self.subsets))
+        exact = self.exact.find(synthetic) if self.exact else None
         ratios = np.add.reduceat(found.astype(np.float32) * self._weights, self._starts, axis=1)
         values = [self._summed(ratios / np.float32(max(len(synthetic), 1)))]  # numpy 1 takes a large int for a double
         if self.plan.distances:
@@ -85,13 +86,15 @@ class Features:
                 self._least(kth_distances(self.candidates, synthetic, ks=ks, metric=metric))
                 for metric in METRICS.values()
             ]
-            if self.exact:
-                values.append(-self._least(-self.exact.best_match(synthetic)))
+            if self.exact and exact is not None:
+                values.append(-self._least(-self.exact.best_match(exact)))
         if self.plan.white_box:
             values.append(self._summed(white_box(model, self.candidates)))
         if self.plan.prediction_errors:
             values.append(self._summed(prediction_errors(synthetic, self.candidates)))
-        counts = self._summed(np.concatenate([self.exact.count(synthetic), found], axis=1) if self.exact else found)
+        if self.exact and exact is not None:
+            found = np.concatenate([self.exact.count(exact), found], axis=1)
+        counts = self._summed(found)
         small = np.uint16 if counts.max(initial=0) < 2**16 else np.uint32
         return counts.astype(small), np.concatenate(values, axis=1).astype(np.float32)
 

@@ -44,7 +44,8 @@ class PoolLesson:
         usual, counts = fitted.usual, len(features.groups)
         absences, weights = usual.absences, fitted.weights.astype(np.float64)
         # Sums of rare counts are counts with a weight that hangs on the unit.
-        of_counts = weights[:counts] + usual.rare[unit] * weights[counts : counts + usual.sums][usual.places]
+        of_sums = np.repeat(weights[counts : counts + usual.sums], np.diff(usual.starts))
+        of_counts = weights[:counts] + usual.rare[unit] * of_sums
         variance = absences.scatter[unit] / (absences.runs[unit] + absences.prior_runs)
         shift = fitted.odds.shift.shift[unit] / math.sqrt(fitted.odds.shift.variance[unit])
         kept = np.array([name not in WHITE_BOX for name in features.names])

@@ -9,7 +9,7 @@ counts. Values have no such law and are measured in their own spread.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
@@ -27,7 +27,7 @@ class Usual:
 
     logs: np.ndarray
     rare: np.ndarray  # units x counts: near 1 where hardly a row agrees, near 0 where many do
-    places: np.ndarray  # of each count: to which group it belongs
+    starts: np.ndarray  # where each group of counts begins, and where the last one ends
     runs: int
     absences: Absences
     farthest: float  # standard deviations: a value that lies further counts as this far
@@ -43,7 +43,7 @@ class Usual:
         prior_runs: float,
         farthest: float,
     ) -> Usual:
-        """`groups` names the group of each count."""
+        """`groups` names the group of each count; those of a group stand together."""
         counts, values = load(runs[0])
         logs = np.zeros(counts.shape)
         total, squares = np.zeros(values.shape), np.zeros(values.shape)
@@ -52,11 +52,11 @@ class Usual:
             _add_logs(counts, _log_table(counts), logs)
             _add_values(values, ~inside, total, squares)
         logs /= len(runs)
-        names = list(dict.fromkeys(groups))
-        places = np.array([names.index(group) for group in groups], dtype=np.int64)
+        begins = [place for place in range(len(groups)) if place == 0 or groups[place] != groups[place - 1]]
+        starts = np.array([*begins, len(groups)], dtype=np.int64)
         absences = Absences.of(total, squares, (~members).sum(axis=0), prior_runs)
         rare = 1 / (1 + np.exp(logs))
-        return cls(logs.astype(np.float32), rare.astype(np.float32), places, len(runs), absences, farthest)
+        return cls(logs.astype(np.float32), rare.astype(np.float32), starts, len(runs), absences, farthest)
 
     @property
     def width(self) -> int:
@@ -66,7 +66,7 @@ class Usual:
     @property
     def sums(self) -> int:
         """One for each group."""
-        return int(self.places.max(initial=-1)) + 1
+        return len(self.starts) - 1
 
     def compared(self, block: Block, without: np.ndarray | None = None) -> np.ndarray:
         """How far the features of one run lie from what is usual: counts, sums of rare counts by group, values.
@@ -76,11 +76,31 @@ class Usual:
         which makes a shift where there is none. The mean of logs is over all runs, so taking one out is one factor.
         """
         counts, values = block
-        z = np.zeros((len(counts), self.width), dtype=np.float32)
-        factor = np.float32(1.0 if without is None else self.runs / max(self.runs - 1, 1))
-        _compare_logs(counts, _log_table(counts), (self.logs, self.rare), self.places, factor, z)
+        z = np.empty((len(counts), self.width), dtype=np.float32)
+        factor = np.float32(self._factor(without))
+        _compare_logs(counts, _log_table(counts), (self.logs, self.rare), self.starts, factor, z)
         self.absences.fill(values, self.farthest, without, z[:, counts.shape[1] + self.sums :])
         return z
+
+    def weighed(self, block: Block, weights: np.ndarray, without: np.ndarray | None = None) -> np.ndarray:
+        """The weighted sum of what `compared` gives, one number per unit, without writing all of that down."""
+        counts, values = block
+        width, last = counts.shape[1], counts.shape[1] + self.sums
+        of_groups = np.repeat(weights[width:last], np.diff(self.starts))
+        sums = np.empty(len(counts))
+        _weigh_logs(counts, _log_table(counts), (self.logs, self.rare), (weights[:width], of_groups), sums)
+        z = np.empty(values.shape, dtype=np.float32)
+        self.absences.fill(values, self.farthest, without, z)
+        return np.asarray(self._factor(without) * sums + (z @ weights[last:]).astype(np.float64))
+
+    def of_every(self, step: int) -> Usual:
+        """Every so many units."""
+        part = self.absences
+        fewer = Absences(part.mean[::step], part.scatter[::step], part.runs[::step], part.prior_runs)
+        return replace(self, logs=self.logs[::step].copy(), rare=self.rare[::step].copy(), absences=fewer)
+
+    def _factor(self, without: np.ndarray | None) -> float:
+        return 1.0 if without is None else self.runs / max(self.runs - 1, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,15 +160,31 @@ def _add_values(values, chosen, total, squares):
                 squares[unit, place] += number * number
 
 
-@njit(nogil=True, cache=True)
-def _compare_logs(counts, table, usual, places, factor, z):
+@njit(nogil=True, cache=True, fastmath=True)
+def _compare_logs(counts, table, usual, starts, factor, z):
     mean, rare = usual
     width = counts.shape[1]
     for unit in range(counts.shape[0]):
-        for place in range(width):
-            news = factor * (table[counts[unit, place]] - mean[unit, place])
-            z[unit, place] = news
-            z[unit, width + places[place]] += rare[unit, place] * news
+        own, centre, weight, row = counts[unit], mean[unit], rare[unit], z[unit]
+        for group in range(starts.size - 1):
+            total = np.float32(0.0)
+            for place in range(starts[group], starts[group + 1]):
+                news = factor * (table[own[place]] - centre[place])
+                row[place] = news
+                total += weight[place] * news
+            row[width + group] = total
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _weigh_logs(counts, table, usual, weights, sums):
+    mean, rare = usual
+    alone, together = weights
+    for unit in range(counts.shape[0]):
+        own, centre, weight = counts[unit], mean[unit], rare[unit]
+        total = np.float32(0.0)
+        for place in range(counts.shape[1]):
+            total += (table[own[place]] - centre[place]) * (alone[place] + together[place] * weight[place])
+        sums[unit] = total
 
 
 @njit(nogil=True, cache=True, fastmath=True, error_model="numpy")  # no checks in the way of vector instructions
