@@ -7,7 +7,6 @@ from numba import njit
 
 from unmask.stats._checks import FloatArray
 
-
 TOGETHER = 16  # runs whose gains are multiplied before a log is taken: far from the limits of a float
 
 

@@ -40,7 +40,8 @@ def judge_runs(
     judged, people = judge_everybody(pool, pool.members, **how)
     if scores is not None:
         export_scores(scores, judged, drawn.rows[np.unique(setting.features.units.of_row, return_index=True)[1]])
-    _, control = judge_everybody(pool, of_other_runs(pool.members, stream(plan.seed, "control")), **how)
+    other = of_other_runs(pool.members, stream(plan.seed, "control"))
+    _, control = judge_everybody(pool, other, **how | {"confidence": None})
     extra = attributes(plan, pool, runner)
     extra += confirm(plan, drawn, people, runner)
     claim = claim_for(setting.generator.claim, drawn.real.schema)
@@ -63,7 +64,7 @@ def judge_runs(
 
 
 def judge_everybody(
-    pool: CoinPool, members: np.ndarray, *, scorer: Scorer, rate: float, confidence: float
+    pool: CoinPool, members: np.ndarray, *, scorer: Scorer, rate: float, confidence: float | None
 ) -> tuple[Judged, People]:
     """Evidence from everything and from whole rows, and what it says about each person."""
     features = pool.setting.features
