@@ -47,7 +47,8 @@ def main(asked: tuple[str, ...] = (*BARS, *PRIVATE), seeds: int = SEEDS) -> None
         for seed in range(seeds):
             area, listed, other, seconds = seen(generator, real, seed)
             areas.append(area)
-            print(f"  {generator}, seed {seed}: AUC {area:.4f}, listed {listed:,}, coins of other runs {other}, {seconds:.1f} s", flush=True)  # fmt: skip
+            figures = f"AUC {area:.4f}, listed {listed:,}, coins of other runs {other}, {seconds:.1f} s"
+            print(f"  {generator}, seed {seed}: {figures}", flush=True)
         bar = BARS.get(generator)
         verdict = "" if bar is None else f" ({'met' if np.mean(areas) >= bar else 'MISSED'}: at least {bar})"
         print(f"  {generator}: mean AUC {np.mean(areas):.4f}{verdict}", flush=True)
