@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
@@ -32,6 +33,7 @@ from unmask.simulation.coin_pool import CoinPool
 from unmask.simulation.executors.local import Local
 from unmask.simulation.store import MemoryStore
 from unmask.stream import stream
+from unmask.tables.exact import significant
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
 from unmask.threats.pairs import table_of
@@ -54,7 +56,7 @@ def judged(pool: CoinPool, members: np.ndarray | None = None) -> Judged:
     return judge(
         pool.load,
         pool.members if members is None else members,
-        families=pool.setting.features.families,
+        groups=pool.setting.features.groups,
         scorer=RatioScorer(),
     )
 
@@ -136,6 +138,85 @@ def test_coins_of_other_runs_list_nobody_though_the_generator_leaks(runs):
         own += people_of(pool).listed.any()
     assert somebody <= 13
     assert runs < 64 or own >= 45
+
+
+# People whose amounts are carried over ------------------------------------------------------------------------------------
+
+
+def earners(seed: int, rows: int = 400, important: int = 40) -> Table:
+    """People with a few categories and an amount that hardly anybody shares; the first ones are marked."""
+    rng = np.random.default_rng(seed)
+    columns = (
+        Column("vip", Kind.CATEGORICAL, values=("no", "yes")),
+        *(Column(f"c{j}", Kind.CATEGORICAL, values=tuple(range(4))) for j in range(4)),
+        Column("amount", Kind.INTEGER, lower=0.0, upper=999_999.0, bins=10),
+    )
+    frame = pd.DataFrame({f"c{j}": rng.integers(0, 4, rows) for j in range(4)})
+    frame.insert(0, "vip", np.where(np.arange(rows) < important, "yes", "no"))
+    frame["amount"] = rng.integers(0, 10**6, rows)
+    return Table.from_pandas(frame, Schema(columns))
+
+
+@dataclass(frozen=True)
+class CarriesAmounts:
+    """Made-up rows; but the amount of a marked person who is in stands, with some probability, in one of them."""
+
+    probability: float
+    digits: int = 12  # to which the release is rounded
+    name: ClassVar[str] = "carries-amounts"
+    row_level: ClassVar[bool] = False
+    claim: ClassVar[Claim | None] = None
+
+    def fit(self, table: Table, rng: np.random.Generator) -> MadeUp:
+        amounts = table.to_pandas()["amount"].to_numpy(dtype=float)[table.codes[:, 0] == 1]
+        return MadeUp(table.schema, amounts[rng.random(len(amounts)) < self.probability], self.digits)
+
+
+@dataclass(frozen=True, eq=False)
+class MadeUp:
+    schema: Schema
+    carried: np.ndarray
+    digits: int
+    claim: ClassVar[Claim | None] = None
+
+    def sample(self, rows: int, rng: np.random.Generator) -> Table:
+        amounts = rng.integers(0, 10**6, rows).astype(float)
+        amounts[rng.choice(rows, len(self.carried), replace=False)] = self.carried
+        frame = pd.DataFrame({f"c{j}": rng.integers(0, 4, rows) for j in range(4)})
+        frame.insert(0, "vip", rng.choice(["no", "yes"], rows))
+        frame["amount"] = significant(amounts, self.digits).astype(np.int64)
+        return Table.from_pandas(frame, self.schema)
+
+
+FEWER_SEEDS = 12
+
+
+@pytest.mark.parametrize(("digits", "marked"), [(12, 40), (3, 200)], ids=["exact", "rounded"])
+def test_whose_exact_amounts_are_carried_over_are_listed_and_nobody_else(digits, marked):
+    """Amounts of the marked are in 7 of 10 releases, and nothing else is: of the names at most a tenth are wrong.
+
+    That is a mean over audits, so the mean over 12 seeds with its 99.9 % limit; measured: none is wrong. Bins show none of it.
+    Exact amounts of 40 in 400: all are found. Rounded to 3 digits, others meet them by chance in a fifth of the releases:
+    of 200 in 400 about three quarters are found (of 40 in 400 only a tenth).
+    """
+    found, wrong = [], []
+    for seed in range(FEWER_SEEDS):
+        table = earners(seed, important=marked)
+        pool = drawn(CarriesAmounts(0.7, digits), table, seed, runs=64, synthetic_rows=200)
+        listed = people_of(pool).listed
+        found.append(int(listed[:marked].sum()))
+        wrong.append(listed[marked:].sum() / max(listed.sum(), 1))
+    assert np.mean(wrong) <= 0.1 + 3.1 * np.std(wrong) / math.sqrt(FEWER_SEEDS)
+    assert sum(found) >= (0.99 if digits == 12 else 0.5) * marked * FEWER_SEEDS, found
+
+
+def test_amounts_that_are_made_up_list_nobody():
+    """At level 10 % somebody in at most 5 of 12 seeds (99.9 % limit); measured: 0."""
+    somebody = 0
+    for seed in range(FEWER_SEEDS):
+        pool = drawn(CarriesAmounts(0.0), earners(seed), seed, runs=64, synthetic_rows=200)
+        somebody += people_of(pool).listed.any()
+    assert somebody <= binom.ppf(0.999, FEWER_SEEDS, 0.1)
 
 
 # Bounds for all together -------------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def played_for(plan: EveryonePlan, real: Table, generator=None, *, about: tuple[
     store, tasks = MemoryStore(), coin_tasks(plan.runs)
     Local().run(setting, tasks, store)
     pool = CoinPool.gather(setting, tasks, store)
-    judged = judge(pool.load, pool.members, families=setting.features.families, scorer=scorer_of(plan))
+    judged = judge(pool.load, pool.members, groups=setting.features.groups, scorer=scorer_of(plan))
     people = judge_people(judged, setting.game.coined, rate=plan.rate, confidence=plan.confidence)
     return play_people(plan, CoinRuns(pool, real, rows, coins), about or most_exposed(plan, pool, people), Runner())
 

@@ -22,7 +22,11 @@ def test_results_are_what_they_were_whoever_works(name):
     assert not differences, "\n".join(differences[:20])
 
 
-@pytest.mark.parametrize("name", CASES)
+# Since then everyone reads exact values, and has another scorer: frozen anew (CHANGELOG.md, Changed numbers).
+CHANGED = {"everyone", "everyone-paired", "everyone-boosted", "pool"}
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in CHANGED])
 def test_the_new_house_gave_the_results_of_the_old(name):
     """Frozen before packages, plans and parts were rebuilt, read through the migration; epsilon has a new empty choice."""
     old = json.loads((FORMAT_2 / f"{name}.json").read_text())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask.tables.agreement import BLOCK, NEAR, agreement
+from unmask.tables.agreement import BLOCK, NEAR, agreement, best_agreement
 
 
 def naive(people, weights, rows, own):
@@ -44,3 +44,10 @@ def test_without_rows_there_is_no_match():
     found = agreement(np.zeros((2, 3)), np.ones((2, 3)), np.empty((0, 3)))
     assert np.isneginf(found.best).all()
     assert not found.near.any()
+
+
+def test_the_best_match_alone_is_the_best_of_all(rng):
+    people, rows = rng.integers(-2, 4, (60, 5)), rng.integers(-1, 4, (BLOCK + 90, 5))
+    weights = rng.random((60, 5))
+    both = agreement(people, weights, rows).best, best_agreement(people, weights, rows)
+    assert both[0] == pytest.approx(both[1], rel=1e-6)

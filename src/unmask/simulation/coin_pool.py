@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from unmask.attacks.everyone.scorer import Block
+from unmask.attacks.everyone.usual import Block
 from unmask.errors import GeneratorError
-from unmask.simulation.coin import CoinSetting
+from unmask.simulation.coin import CoinSetting, members_of
 from unmask.simulation.gather import gather
 from unmask.simulation.store import Store
 from unmask.simulation.task import Arrays, Failed, Task
@@ -28,11 +28,15 @@ class CoinPool:
     store: Store
     members: np.ndarray  # runs x units
     failures: tuple[str, ...]
+    failed_places: np.ndarray  # numbers of the planned runs that published nothing
+    failed: np.ndarray  # their coins: runs x units
     _kept: dict[int, Block] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def gather(cls, setting: CoinSetting, tasks: Sequence[Task], store: Store) -> CoinPool:
-        """Collect the runs; what failed is counted with its reason."""
+    def gather(
+        cls, setting: CoinSetting, tasks: Sequence[Task], store: Store, planned: Sequence[Task] | None = None
+    ) -> CoinPool:
+        """Collect the runs; what failed is counted with its reason. `planned` are more than `tasks` where others draw them."""
         found = gather(tasks, store, ("members",))
         if len(found) < FEWEST_RUNS:
             reason = found.failures[0] if found.failures else "there were no others"
@@ -40,7 +44,11 @@ class CoinPool:
                 f"Only {len(found)} runs could be drawn; at least {FEWEST_RUNS} are needed. The first reason: {reason}\n"
                 "Try the generator by itself first: unmask synthesize."
             )
-        return cls(setting, found.tasks, store, found.stacked("members"), found.failures)
+        silent = [task for task in planned or tasks if task not in set(found.tasks)]
+        coins = [members_of(setting.seed, setting.game, task) for task in silent]
+        failed = np.stack(coins) if coins else np.zeros((0, setting.game.units), dtype=bool)
+        places = np.array([task.index for task in silent], dtype=np.int64)
+        return cls(setting, found.tasks, store, found.stacked("members"), found.failures, places, failed)
 
     def __len__(self) -> int:
         return len(self.tasks)

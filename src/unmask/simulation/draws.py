@@ -22,6 +22,16 @@ def failures_in_words(failures: Sequence[str], what: str = "runs") -> str:
     )
 
 
+def held_by(directory: Path | None, name: str) -> Any:
+    """One field of what a directory of draws says of itself; None if it holds none, or is damaged (`open_draws` says so)."""
+    try:
+        return (
+            None if directory is None else json.loads((directory / "plan.json").read_text(encoding="utf-8")).get(name)
+        )
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
 def open_draws(directory: Path | None, identity: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Store:
     """A store for the draws that `identity` describes: all that changes a draw, as plain data.
 

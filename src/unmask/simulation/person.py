@@ -83,7 +83,8 @@ class Person:
         around = count_keys(asked, keys(real, features.subsets)).astype(np.int64) - count_keys(asked, asked)
         plan = replace(features.plan, white_box=False)  # that is read from the pair, which says more
         unit = Units(np.zeros(len(target), dtype=np.int64), 1, None)
-        one = OneUnit(plan, target, unit, features.subsets, around, len(real))
+        exact = features.exact.about(target, unit) if features.exact else None
+        one = OneUnit(plan, target, unit, features.subsets, exact, around, len(real))
         return cls(Pair("one person", real, outside, target, other), one)
 
     @cached_property

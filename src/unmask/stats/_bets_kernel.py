@@ -7,20 +7,23 @@ from numba import njit
 
 from unmask.stats._checks import FloatArray
 
+TOGETHER = 16  # runs whose gains are multiplied before a log is taken: far from the limits of a float
+
 
 @njit(nogil=True, cache=True)
-def log_wealth(evidence: FloatArray, inside: np.ndarray, odds: float, share: float, most: float) -> FloatArray:
+def log_wealth(sure: FloatArray, right: np.ndarray, odds: float, share: float, most: float) -> FloatArray:
     """Log of the wealth of each person (columns) after all runs (rows); `odds` is e^epsilon.
 
-    `share` of Kelly's stake is bet, and never more than `most` of what may be. Arguments, since a compiled loop that is kept
-    on disk would not notice a changed constant of another file.
+    `sure` is how probable the likelier side is held, and `right` whether it was. `share` of Kelly's stake is bet, and never more
+    than `most` of what may be. Arguments, since a compiled loop that is kept on disk would not notice a changed constant of
+    another file.
     """
-    wealth = np.zeros(evidence.shape[1])
-    for run in range(evidence.shape[0]):
-        for person in range(evidence.shape[1]):
-            sure = 1 / (1 + np.exp(-abs(evidence[run, person])))
-            stake = min(share * (sure - (1 - sure) * odds), most) / odds
-            if stake > 0:
-                right = (evidence[run, person] > 0) == inside[run, person]
-                wealth[person] += np.log1p(stake if right else -stake * odds)
+    wealth, gain = np.zeros(sure.shape[1]), np.ones(sure.shape[1])
+    for run in range(sure.shape[0]):
+        for person in range(sure.shape[1]):
+            stake = max(min(share * (sure[run, person] - (1 - sure[run, person]) * odds), most) / odds, 0.0)
+            gain[person] *= 1 + (stake if right[run, person] else -stake * odds)
+        if run % TOGETHER == TOGETHER - 1 or run == sure.shape[0] - 1:
+            wealth += np.log(gain)
+            gain[:] = 1.0
     return wealth

@@ -30,9 +30,9 @@ def log_e_value_of_bets(
     runs. epsilon = 0 tests "the output does not depend on this person". No evidence, no bet, E = 1. With `weights` the first
     axis of `log_ratios` is over attacks, and their e-values are averaged.
     """
-    evidence, inside, shares = _checked(log_ratios, members, weights)
+    sure, right, shares = _checked(log_ratios, members, weights)
     check_nonnegative("epsilon", epsilon)
-    return _log_e(evidence, inside, epsilon, shares)
+    return _log_e(sure, right, epsilon, shares)
 
 
 def epsilon_of_bets(
@@ -43,13 +43,15 @@ def epsilon_of_bets(
     As `evalues.epsilon_for_listed`: with the threshold of the list itself the expected share of listed people whose bound
     exceeds their true epsilon is at most the rate. Not valid for people who are not on the list.
     """
-    evidence, inside, shares = _checked(log_ratios, members, weights)
+    sure, right, shares = _checked(log_ratios, members, weights)
     if log_threshold <= 0:
         raise ParameterError("The threshold must exceed 1 (log_threshold > 0): use that of the e-BH list.")
-    bound = np.zeros(inside.shape[1])
-    left = np.arange(inside.shape[1])
+    bound = np.zeros(sure.shape[2])
+    left = np.arange(sure.shape[2])
     for epsilon in np.arange(0, LARGEST + STEP / 2, STEP):
-        left = left[_log_e(evidence[:, :, left], inside[:, left], float(epsilon), shares) >= log_threshold]
+        reached = _log_e(sure, right, float(epsilon), shares) >= log_threshold
+        if not reached.all():
+            left, sure, right = left[reached], sure[:, :, reached], right[:, :, reached]
         if not left.size:
             break
         bound[left] = epsilon
@@ -68,7 +70,7 @@ def largest_visible_of_bets(runs: int, *, people: int, rate: float, listed: int 
 def _checked(
     log_ratios: ArrayLike, members: ArrayLike, weights: ArrayLike | None
 ) -> tuple[FloatArray, np.ndarray, FloatArray]:
-    """Evidence as attacks x runs x people, coins as runs x people, one weight per attack."""
+    """How probable the likelier side is held and whether it was right (attacks x runs x people), and weights of attacks."""
     evidence, inside = np.asarray(log_ratios, dtype=np.float64), np.asarray(members, dtype=np.bool_)
     if weights is None:
         evidence, weights = evidence[None], (1.0,)
@@ -76,11 +78,12 @@ def _checked(
         raise ParameterError(f"Evidence {evidence.shape[1:]} and coins {inside.shape} must both be runs x people.")
     if np.isnan(evidence).any():
         raise ParameterError("Some evidence is no number. Use 0 where there is none.")
-    return evidence, inside, np.asarray(weights, dtype=np.float64)
+    return 1 / (1 + np.exp(-np.abs(evidence))), (evidence > 0) == inside, np.asarray(weights, dtype=np.float64)
 
 
-def _log_e(evidence: FloatArray, inside: np.ndarray, epsilon: float, weights: FloatArray) -> FloatArray:
+def _log_e(sure: FloatArray, right: np.ndarray, epsilon: float, weights: FloatArray) -> FloatArray:
     from unmask.stats._bets_kernel import log_wealth  # numba is slow to import
 
-    each = np.stack([log_wealth(attack, inside, float(np.exp(epsilon)), STAKE, MOST) for attack in evidence])
+    odds, attacks = float(np.exp(epsilon)), zip(sure, right, strict=True)
+    each = np.stack([log_wealth(*attack, odds, STAKE, MOST) for attack in attacks])
     return each[0] if len(each) == 1 else average_log_e_values(each, weights=weights)

@@ -37,6 +37,42 @@ def agreement(people: np.ndarray, weights: np.ndarray, rows: np.ndarray, *, own:
     return Agreement(best, near)
 
 
+def best_agreement(people: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The best match by weight alone, for half the price of `agreement`."""
+    best = np.full(len(people), -np.inf, dtype=np.float32)
+    codes, columns = np.ascontiguousarray(people, dtype=np.int32), np.ascontiguousarray(rows.T, dtype=np.int32)
+    _compare_weights(codes, np.ascontiguousarray(weights, dtype=np.float32), columns, best)
+    return best
+
+
+@njit(nogil=True, cache=True)
+def _add_weight(column, code, weight, sums):
+    for row in range(column.size):
+        sums[row] += weight if column[row] == code else np.float32(0.0)
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _compare_weights(people, weights, columns, best):
+    width, total = columns.shape
+    sums = np.empty(BLOCK, dtype=np.float32)
+    for first in range(0, total, BLOCK):
+        size = min(BLOCK, total - first)
+        for person in range(people.shape[0]):
+            sums[:size] = np.float32(0.0)
+            for column in range(width):
+                if people[person, column] >= 0:
+                    _add_weight(
+                        columns[column, first : first + size],
+                        people[person, column],
+                        weights[person, column],
+                        sums[:size],
+                    )
+            most = best[person]
+            for row in range(size):
+                most = max(most, sums[row])
+            best[person] = most
+
+
 @njit(nogil=True, cache=True)
 def _add(column, code, weight, sums, equal):
     for row in range(column.size):

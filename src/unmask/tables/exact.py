@@ -45,6 +45,10 @@ class ExactValues:
             found[:, position] = self._found(table, position, column)
         return found
 
+    def find_column(self, table: Table, position: int) -> np.ndarray:
+        """The codes of one column."""
+        return self._found(table, position, table.schema.columns[position])
+
     @cached_property
     def counts(self) -> tuple[int, ...]:
         """How many codes each column has."""

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask.attacks.everyone.features import METRICS, NEIGHBOURS, Family, FeaturePlan, Features
+from unmask.attacks.everyone.features import MATCH, METRICS, NEIGHBOURS, FeaturePlan, Features
 from unmask.simulation.coin import take_down
 from unmask.tables.distance import nearest
 from unmask.tables.schema import Column, Kind, Schema
@@ -64,7 +64,36 @@ def by_hand(features: Features, synthetic: Table, unit: int) -> dict[str, float]
             last = min(k, len(synthetic))
             each = nearest(table.take(own), synthetic, k=last, metric=how).distances[:, last - 1]
             found[f"{metric}:{k}"] = float(each.min())
-    return found
+    return found | exact_by_hand(features, synthetic, own)
+
+
+def exact_by_hand(features: Features, synthetic: Table, own: np.ndarray) -> dict[str, float]:
+    """Exact values of one unit, one row and one column at a time."""
+    table, found, best = features.candidates, {}, -np.inf
+    mine, published, names = table.to_pandas(), synthetic.to_pandas(), list(table.schema.names)
+    others = mine.drop(index=own)
+
+    def rounded(name: str, value: object) -> object:
+        numeric = table.schema.column(name).is_numeric and not pd.isna(value)
+        return float(f"{value:.2e}") if numeric else value
+
+    def same(one: object, other: object) -> bool:
+        return not pd.isna(one) and not pd.isna(other) and one == other
+
+    for name in features.exact.names:
+        group, _, columns = name.partition(":")
+        how = rounded if group == "digits" else lambda _, value: value
+        found[name] = sum(
+            all(same(how(c, mine[c][row]), how(c, other[c])) for c in columns.split("+"))
+            for row in own
+            for _, other in published.iterrows()
+        )
+    for row in own:
+        sharing = {c: sum(same(mine[c][row], value) for value in others[c]) for c in names}
+        weight = {c: -np.log((sharing[c] + 0.5) / (len(table) + 1)) for c in names}
+        for _, other in published.iterrows():
+            best = max(best, sum(weight[c] for c in names if same(mine[c][row], other[c])))
+    return found | {MATCH: best}
 
 
 @pytest.mark.parametrize("published", [25, 3], ids=["25 rows", "fewer rows than neighbours"])
@@ -83,11 +112,14 @@ def test_features_equal_a_loop_over_units(persons, published):
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_names_families_and_numbers_fit_each_other(style):
+def test_names_groups_and_numbers_fit_each_other(style):
     features = of(plain(style), prediction_errors=True, white_box=True)
     counts, values = features.compute(plain(style).take(np.arange(30)))
-    assert counts.shape[1] + values.shape[1] == len(features.names) == len(features.families)
-    assert [family is Family.COUNT for family in features.families] == [n.startswith("count:") for n in features.names]
+    assert counts.shape[1] == len(features.groups)
+    assert values.shape[1] == len(features.value_names)
+    assert features.names[len(features.groups) :] == features.value_names
+    assert len(set(features.names)) == len(features.names)
+    assert features.names[len(features.groups) - 1] == "count:" + "+".join(plain(style).schema.names)
     assert np.isfinite(values).all()
 
 
@@ -133,3 +165,34 @@ def test_a_model_that_holds_a_row_impossible_says_a_finite_number():
 def test_subsets_and_weights_come_from_all_candidates_and_the_seed_alone():
     assert of(visits()).subsets == of(visits()).subsets
     assert np.array_equal(of(visits()).others, of(visits()).others)
+
+
+def amounts(values, **how) -> Table:
+    column = Column("amount", Kind.INTEGER, lower=0.0, upper=99_999.0, bins=4, missing=("",), **how)
+    frame = pd.DataFrame({"amount": values, "sex": ["f", "m"] * (len(values) // 2)})
+    return Table.from_pandas(frame, Schema((column, KINDS[0])))
+
+
+def test_exact_amounts_are_told_from_their_bins_and_from_rounded_ones():
+    people = amounts([12_345, 12_346, 20_000, None])
+    features = of(people, distances=False)
+    assert features.groups[:3] == ("exact", "digits", "exact pair")
+    counts, _ = features.compute(amounts([12_345, 12_300, 12_345, None]))
+    assert counts[:, 0].tolist() == [2, 0, 0, 0]  # nothing is known of a missing amount
+    assert counts[:, 1].tolist() == [3, 3, 0, 0]
+    assert counts[:, 2].tolist() == [2, 0, 0, 0]  # with the sex
+
+
+def test_without_exact_values_features_are_those_of_older_versions():
+    """Draws of older versions hold these; the names tell them apart."""
+    features = of(visits(), exact=False)
+    assert all(name.startswith(("count:", "ratio:", "hamming:", "gower:")) for name in features.names)
+
+
+def test_the_weight_of_a_value_leaves_out_all_rows_of_the_unit():
+    """A person with five rows of an amount that nobody else has is linked as surely as one with a single such row."""
+    frame = pd.DataFrame({"id": list("aaaaabcdef"), "age": [7] * 5 + [8, 1, 2, 3, 4]})
+    features = of(Table.from_pandas(frame, Schema(KINDS[2:], person="id")))
+    _, values = features.compute(Table.from_pandas(frame.iloc[[0, 5]], Schema(KINDS[2:], person="id")))
+    match = values[:, features.value_names.index(MATCH)]
+    assert match[0] == match[1] == pytest.approx(-np.log(0.5 / 11), rel=1e-6)

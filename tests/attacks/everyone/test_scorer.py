@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from unmask.attacks.everyone.boosted import BoostedScorer
-from unmask.attacks.everyone.features import Family
 from unmask.attacks.everyone.scorer import RatioScorer
 
 UNITS, COUNTS, VALUES = 60, 5, 3
-FAMILIES = (Family.COUNT,) * COUNTS + (Family.VALUE,) * VALUES
+GROUPS = ("a", "a", "b", "b", "all")
 SCORERS = [RatioScorer(), BoostedScorer(trees=5, smallest_leaf=20)]
 both = pytest.mark.parametrize("scorer", SCORERS, ids=["ratio", "boosted"])
 
@@ -30,7 +29,7 @@ def game(runs: int, rng: np.random.Generator, leak: float = 0.0, units: int = UN
 
 
 def fit(scorer, known, members):
-    return scorer.fit(known.__getitem__, range(len(members)), members, FAMILIES)
+    return scorer.fit(known.__getitem__, range(len(members)), members, GROUPS)
 
 
 @both
@@ -56,7 +55,7 @@ def test_runs_may_be_streamed(scorer, rng):
         asked.append(run)
         return known[run][0].copy(), known[run][1].copy()
 
-    streamed = scorer.fit(load, range(20), members[:20], FAMILIES)
+    streamed = scorer.fit(load, range(20), members[:20], GROUPS)
     held = fit(scorer, known[:20], members[:20])
     assert np.array_equal(streamed.score(known[21]), held.score(known[21]))
     assert set(asked) == set(range(20))

@@ -54,7 +54,7 @@ def drawn(plan: EveryonePlan, real: Table, generator: Any = None, store: Any = N
     store, tasks = store or MemoryStore(), coin_tasks(plan.runs)
     Local().run(setting, tasks, store)
     pool = CoinPool.gather(setting, tasks, store)
-    judged = judge(pool.load, pool.members, families=setting.features.families, scorer=scorer_of(plan))
+    judged = judge(pool.load, pool.members, groups=setting.features.groups, scorer=scorer_of(plan))
     people = judge_people(judged, setting.game.coined, rate=plan.rate, confidence=plan.confidence)
     return CoinRuns(pool, real, rows, coins), people
 

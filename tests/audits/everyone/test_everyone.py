@@ -115,6 +115,17 @@ def test_what_publishes_everybody_lists_many(style, generator):
     assert cell(result, "people listed with the coins") == 0
 
 
+@pytest.mark.parametrize("coins", ["independent", "paired"])
+def test_paired_coins_tell_about_pairs_in_the_very_sentence(coins):
+    """A name on the list is right if its pair shows, so whoever reads the sentence must not take it for the person alone."""
+    result = everyone(Copycat(1.0), plain("all kinds of columns"), runs=64, seed=0, synthetic_rows=60, coins=coins)
+    listed = [row for row in result.records.rows if row[result.records.columns.index("listed")]]
+    (title,) = (finding.title for finding in result.findings if finding.name == "everyone/people")
+    for sentence in (title, *result.facts.at_risk):
+        assert ("pairs" in sentence) == ("stands in" in sentence) == (coins == "paired")
+        assert f"{len(listed)} of " in sentence
+
+
 def people_with_names(rows: int = 60) -> pd.DataFrame:
     """Every value is a word that can be found again."""
     rng = np.random.default_rng(0)

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from unmask.attacks.everyone.boosted import BoostedScorer
-from unmask.attacks.everyone.features import Family
 from unmask.attacks.everyone.scorer import RatioScorer
 from unmask.audits.everyone.evidence import TWO_PARTS, judge, of_other_runs
 
 RUNS, UNITS = 40, 30
-FAMILIES = (Family.COUNT,) * 4 + (Family.VALUE,) * 2
+GROUPS = ("a", "a", "b", "all")
 SCORERS = [RatioScorer(), BoostedScorer(trees=3, smallest_leaf=20)]
 
 
@@ -29,7 +28,7 @@ def pool(rng):
 
 def judged(pool, scorer):
     members, known = pool
-    return judge(known.__getitem__, members, families=FAMILIES, scorer=scorer)
+    return judge(known.__getitem__, members, groups=GROUPS, scorer=scorer)
 
 
 @pytest.mark.parametrize("scorer", SCORERS, ids=["ratio", "boosted"])
@@ -65,11 +64,11 @@ def test_parts_are_judged_once_in_order_and_by_what_came_before(pool):
     asked = []
 
     class Watches:
-        def fit(self, load, runs, taught, families):
+        def fit(self, load, runs, taught, groups):
             asked.append((list(runs), taught.copy()))
-            return RatioScorer().fit(load, runs, taught, families)
+            return RatioScorer().fit(load, runs, taught, groups)
 
-    found = judge(known.__getitem__, members, families=FAMILIES, scorer=Watches())
+    found = judge(known.__getitem__, members, groups=GROUPS, scorer=Watches())
     assert [runs for runs, _ in asked] == [list(range(RUNS // 4)), list(range(RUNS // 2))]
     assert all(np.array_equal(taught, members[: len(taught)]) for _, taught in asked)
     assert np.array_equal(found.all.members, members[RUNS // 4 :])
@@ -80,7 +79,7 @@ def test_parts_are_judged_once_in_order_and_by_what_came_before(pool):
 def test_few_runs_have_one_part(pool):
     members, known = pool
     few = TWO_PARTS - 1
-    found = judge(known.__getitem__, members[:few], families=FAMILIES, scorer=RatioScorer())
+    found = judge(known.__getitem__, members[:few], groups=GROUPS, scorer=RatioScorer())
     assert found.early is None
     assert found.all is found.late
     assert len(found.late.members) == few - few // 2

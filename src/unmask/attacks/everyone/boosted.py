@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from unmask.attacks.everyone.features import Family
-from unmask.attacks.everyone.scorer import Block, FittedRatio, Load, RatioScorer
+from unmask.attacks.everyone.scorer import FittedRatio, RatioScorer
+from unmask.attacks.everyone.usual import Block, Load
 
 MOST = 200_000  # examples that the trees learn from
 
@@ -25,8 +25,8 @@ class BoostedScorer:
     penalty: float = 5.0
     seed: int = 0
 
-    def fit(self, load: Load, runs: Sequence[int], members: np.ndarray, families: tuple[Family, ...]) -> FittedBoosted:
-        ratio = self.ratio.fit(load, runs, members, families)
+    def fit(self, load: Load, runs: Sequence[int], members: np.ndarray, groups: Sequence[str]) -> FittedBoosted:
+        ratio = self.ratio.fit(load, runs, members, groups)
         rng = np.random.default_rng(self.seed)
         each = max(1, MOST // max(len(runs), 1))
         known = np.flatnonzero(members.any(axis=0) & ~members.all(axis=0))
@@ -52,9 +52,10 @@ class FittedBoosted:
 
 
 def _inputs(ratio: FittedRatio, block: Block) -> np.ndarray:
-    """Units x inputs: the likelihood ratio, the standardised values, the match on all columns, and the unit's own shift."""
-    z = ratio.standardised(block)
-    counts = block[0].shape[1]
-    evidence = ratio.shift.log_ratio((z @ ratio.weights).astype(np.float64))
-    own = ratio.shift.shift / np.sqrt(ratio.shift.variance)
-    return np.column_stack([evidence, own, np.log(ratio.shift.variance), z[:, counts - 1 :]])
+    """Units x inputs: the likelihood ratio, the values, the match on all columns, and the unit's own shift."""
+    z = ratio.usual.compared(block)
+    shift, counts = ratio.odds.shift, block[0].shape[1]
+    evidence = ratio.score(block)
+    return np.column_stack(
+        [evidence, shift.shift / np.sqrt(shift.variance), np.log(shift.variance), z[:, counts - 1 :]]
+    )

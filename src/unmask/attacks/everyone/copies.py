@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.attacks.everyone.features import Family
-from unmask.attacks.everyone.scorer import Block, Load
+from unmask.attacks.everyone.usual import Block, Load
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class CopyScorer:
 
     prior_runs: float = 1.0
 
-    def fit(self, load: Load, runs: Sequence[int], members: np.ndarray, families: tuple[Family, ...]) -> FittedCopies:
+    def fit(self, load: Load, runs: Sequence[int], members: np.ndarray, groups: Sequence[str]) -> FittedCopies:
         shown = np.stack([published(load(run)) for run in runs])
         with_it = self._rate((shown & members).sum(axis=0), members.sum(axis=0), shown[members].mean())
         without = self._rate((shown & ~members).sum(axis=0), (~members).sum(axis=0), shown[~members].mean())

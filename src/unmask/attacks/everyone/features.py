@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 
+from unmask.attacks.everyone.exact_counts import ExactCounts
 from unmask.attacks.everyone.prediction_errors import prediction_errors
-from unmask.attacks.everyone.subset_counts import Subset, choose_subsets, count_keys, keys
+from unmask.attacks.everyone.subset_counts import Subset, alike_in_unit, choose_subsets, count_keys, keys
 from unmask.attacks.everyone.white_box import LIKELIHOOD, MEASURED, white_box
 from unmask.tables.distance import kth_distances
 from unmask.tables.metric import HAMMING, Gower, Hamming
@@ -18,14 +18,8 @@ from unmask.tables.units import Units
 from unmask.threats.view import FittedModel
 
 NEIGHBOURS = (1, 5, 20)
+MATCH = "match"  # the best one by weight of equal exact values
 METRICS: dict[str, Hamming | Gower] = {"hamming": HAMMING, "gower": Gower()}
-
-
-class Family(StrEnum):
-    """How the numbers of a feature scatter: the scorer borrows variances within a family."""
-
-    COUNT = "count"  # variance grows with the mean
-    VALUE = "value"
 
 
 @dataclass(frozen=True)
@@ -34,6 +28,7 @@ class FeaturePlan:
 
     distances: bool = True  # k-nearest distances; they alone cost units x synthetic rows
     white_box: bool = False  # likelihood and noisy measurements of the fitted model
+    exact: bool = True  # counts of exact values, beside those of bins
     prediction_errors: bool = False  # how well each column is predicted from the others; costs a model fit per column
 
 
@@ -41,34 +36,38 @@ class FeaturePlan:
 class Features:
     """The features of these units, with all that is the same in every run computed once.
 
-    Units of several rows add up counts and take the nearest distance. References are all candidates but the unit itself,
-    whatever their coins: a reference that depends on coins would leak the answer.
+    Units of several rows add up counts and take the nearest distance and the best match. References are all candidates but
+    the unit itself, whatever their coins: a reference that depends on coins would leak the answer.
     """
 
     plan: FeaturePlan
     candidates: Table
     units: Units
     subsets: tuple[Subset, ...]
+    exact: ExactCounts | None
 
     @classmethod
     def of(cls, plan: FeaturePlan, candidates: Table, units: Units, rng: np.random.Generator) -> Features:
-        return cls(plan, candidates, units, choose_subsets(candidates, rng))
+        exact = ExactCounts.of(candidates, units) if plan.exact and candidates.schema.numeric else None
+        return cls(plan, candidates, units, choose_subsets(candidates, rng), exact)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Counts first, then values."""
+        """Counts first, the one of all columns last among them; then values."""
         counts = tuple("count:" + "+".join(self.candidates.schema.names[p] for p in each) for each in self.subsets)
-        return (*counts, *self._value_names)
+        return (*(self.exact.names if self.exact else ()), *counts, *self.value_names)
 
     @property
-    def families(self) -> tuple[Family, ...]:
-        return (Family.COUNT,) * len(self.subsets) + (Family.VALUE,) * len(self._value_names)
+    def groups(self) -> tuple[str, ...]:
+        """Of each count: which others are of its kind."""
+        return (*(self.exact.groups if self.exact else ()), *(f"count {len(subset)}" for subset in self.subsets))
 
     @property
-    def _value_names(self) -> tuple[str, ...]:
+    def value_names(self) -> tuple[str, ...]:
         names = [f"ratio:{len(self.subsets[start])}" for start in self._starts]
         if self.plan.distances:
             names += [f"{metric}:{k}" for metric in METRICS for k in NEIGHBOURS]
+            names += [MATCH] if self.exact else []
         if self.plan.white_box:
             names += [LIKELIHOOD, MEASURED]
         if self.plan.prediction_errors:
@@ -78,6 +77,7 @@ class Features:
     def compute(self, synthetic: Table, model: FittedModel | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Counts (units x sets, uint16 if they fit) and values (units x others, float32), in the order of `names`."""
         found = count_keys(self._keys, keys(synthetic, self.subsets))
+        exact = self.exact.find(synthetic) if self.exact else None
         ratios = np.add.reduceat(found.astype(np.float32) * self._weights, self._starts, axis=1)
         values = [self._summed(ratios / np.float32(max(len(synthetic), 1)))]  # numpy 1 takes a large int for a double
         if self.plan.distances:
@@ -86,10 +86,14 @@ class Features:
                 self._least(kth_distances(self.candidates, synthetic, ks=ks, metric=metric))
                 for metric in METRICS.values()
             ]
+            if self.exact and exact is not None:
+                values.append(-self._least(-self.exact.best_match(exact)))
         if self.plan.white_box:
             values.append(self._summed(white_box(model, self.candidates)))
         if self.plan.prediction_errors:
             values.append(self._summed(prediction_errors(synthetic, self.candidates)))
+        if self.exact and exact is not None:
+            found = np.concatenate([self.exact.count(exact), found], axis=1)
         counts = self._summed(found)
         small = np.uint16 if counts.max(initial=0) < 2**16 else np.uint32
         return counts.astype(small), np.concatenate(values, axis=1).astype(np.float32)
@@ -108,7 +112,7 @@ class Features:
     def others(self) -> np.ndarray:
         """How many candidates outside the unit share each row's cell (rows x sets)."""
         alike = count_keys(self._keys, self._keys).astype(np.int64) - 1
-        return alike if self._one_row_each else alike - _alike_in_unit(self._keys, self.units.of_row)
+        return alike if self._one_row_each else alike - alike_in_unit(self._keys, self.units.of_row)
 
     @cached_property
     def _weights(self) -> np.ndarray:
@@ -134,14 +138,3 @@ class Features:
         least = np.full((self.units.count, rows.shape[1]), np.inf, dtype=rows.dtype)
         np.minimum.at(least, self.units.of_row, rows)
         return least
-
-
-def _alike_in_unit(row_keys: np.ndarray, of_row: np.ndarray) -> np.ndarray:
-    """How many other rows of the same unit share each row's key (rows x sets)."""
-    alike = np.empty(row_keys.T.shape, dtype=np.int64)
-    for subset, found in enumerate(row_keys):
-        _, place, count = np.unique(
-            np.stack([of_row.astype(np.uint64), found]), axis=1, return_inverse=True, return_counts=True
-        )
-        alike[:, subset] = count[place.ravel()] - 1
-    return alike

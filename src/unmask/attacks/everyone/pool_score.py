@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from unmask.attacks.claim._attack import ABSTAIN, IN, OUT, History, Record, Seen
-from unmask.attacks.everyone.features import Family, Features
-from unmask.attacks.everyone.scorer import LEAST_VARIANCE, FittedRatio
+from unmask.attacks.everyone.features import Features
+from unmask.attacks.everyone.scorer import FittedRatio
+from unmask.attacks.everyone.usual import LEAST_VARIANCE, log_of_count
 from unmask.attacks.everyone.white_box import LIKELIHOOD, MEASURED
 
 SCORE = "scorer of the pool"
@@ -32,27 +33,38 @@ class PoolLesson:
     mean: np.ndarray
     inverse: np.ndarray
     weights: np.ndarray
-    groups: tuple[str, ...]  # of each feature: parts of the score that may be weighed anew
+    groups: tuple[str, ...]  # of each of those: parts of the score that may be weighed anew
+    counts: int  # how many features are counts
+    growth: float  # how many times more rows are published than in the pool
     shift: float  # of the score, in standard deviations
 
     @classmethod
     def of(cls, features: Features, fitted: FittedRatio, unit: int, *, growth: float) -> PoolLesson:
-        """`growth` is how many times more rows are published than in the pool: counts and their variances grow with them."""
-        counts = np.array([family is Family.COUNT for family in features.families])
-        sizes = [f"count {len(subset)}" for subset in features.subsets]
-        names = [name.partition(":")[0] for name in features.names[len(sizes) :]]
+        """What the scorer of the pool says of this unit."""
+        usual, counts = fitted.usual, len(features.groups)
+        absences, weights = usual.absences, fitted.weights.astype(np.float64)
+        # Sums of rare counts are counts with a weight that hangs on the unit.
+        of_sums = np.repeat(weights[counts : counts + usual.sums], np.diff(usual.starts))
+        of_counts = weights[:counts] + usual.rare[unit] * of_sums
+        variance = absences.scatter[unit] / (absences.runs[unit] + absences.prior_runs)
+        shift = fitted.odds.shift.shift[unit] / math.sqrt(fitted.odds.shift.variance[unit])
         kept = np.array([name not in WHITE_BOX for name in features.names])
-        absences = fitted.absences
-        variance = absences.scatter[unit] / (absences.runs[unit] + absences.prior_runs) * np.where(counts, growth, 1.0)
-        mean = absences.mean[unit] * np.where(counts, growth, 1.0)
-        inverse = 1 / np.sqrt(np.maximum(variance, LEAST_VARIANCE))
-        shift = fitted.shift.shift[unit] / math.sqrt(fitted.shift.variance[unit])
-        groups = tuple(name for name, keep in zip([*sizes, *names], kept, strict=True) if keep)
-        return cls(mean[kept], inverse[kept], fitted.weights[kept].astype(np.float64), groups, float(shift))
+        names = [*features.groups, *(name.partition(":")[0] for name in features.value_names)]
+        return cls(
+            mean=np.concatenate([usual.logs[unit], absences.mean[unit]])[kept],
+            inverse=np.concatenate([np.ones(counts), 1 / np.sqrt(np.maximum(variance, LEAST_VARIANCE))])[kept],
+            weights=np.concatenate([of_counts, weights[counts + usual.sums :]])[kept],
+            groups=tuple(name for name, keep in zip(names, kept, strict=True) if keep),
+            counts=counts,
+            growth=growth,
+            shift=float(shift),
+        )
 
     def read(self, features: np.ndarray) -> dict[str, float]:
-        """The score and its parts. Rounded, so that equal releases get equal scores."""
-        parts = np.clip((features - self.mean) * self.inverse, -FAR, FAR) * self.weights
+        """The score and its parts, counts as if no more rows were published than in the pool. Rounded, so that equal releases
+        get equal scores."""
+        seen = np.concatenate([log_of_count(features[: self.counts] / self.growth), features[self.counts :]])
+        parts = np.clip((seen - self.mean) * self.inverse, -FAR, FAR) * self.weights
         names, place = self._parts
         sums = np.bincount(place, parts, minlength=len(names))
         found = {f"part of the scorer: {name}": float(value) for name, value in zip(names, sums, strict=True)}

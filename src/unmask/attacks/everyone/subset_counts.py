@@ -49,7 +49,12 @@ def _associated(candidates: Table, count: int) -> list[Subset]:
 
 
 def keys(table: Table, subsets: tuple[Subset, ...]) -> np.ndarray:
-    """A 64-bit key of each row on each set of columns (sets x rows): equal rows, equal keys.
+    """The keys of a table's own codes."""
+    return keys_of(table.codes, subsets)
+
+
+def keys_of(codes: np.ndarray, subsets: tuple[Subset, ...]) -> np.ndarray:
+    """A 64-bit key of each row of codes on each set of columns (sets x rows): equal rows, equal keys.
 
     Different rows share a key with a chance of about 2^-64, which no audit will see.
     """
@@ -71,6 +76,19 @@ def count_keys(asked: np.ndarray, published: np.ndarray) -> np.ndarray:
     slots = 1 << int(2 * published.shape[1]).bit_length()
     _count(asked, published, np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint32), counts)
     return counts
+
+
+def alike_in_unit(row_keys: np.ndarray, of_row: np.ndarray) -> np.ndarray:
+    """How many other rows of the same unit share each row's key (rows x sets)."""
+    alike = np.zeros(row_keys.T.shape, dtype=np.int64)
+    if len(np.unique(of_row)) == len(of_row):
+        return alike
+    for subset, found in enumerate(row_keys):
+        _, place, count = np.unique(
+            np.stack([of_row.astype(np.uint64), found]), axis=1, return_inverse=True, return_counts=True
+        )
+        alike[:, subset] = count[place.ravel()] - 1
+    return alike
 
 
 @njit(nogil=True, cache=True)

@@ -28,6 +28,7 @@ from unmask.generators._generator import Generator
 from unmask.results.result import Input, Result, describe_input
 from unmask.simulation.coin import CoinSetting, coin_tasks
 from unmask.simulation.coin_pool import CoinPool
+from unmask.simulation.draws import held_by
 from unmask.simulation.executors import Executor, Progress, no_progress
 from unmask.stream import stream
 from unmask.tables.read import read_table
@@ -87,8 +88,8 @@ class EveryoneAudit:
 
     def run(self, runner: Runner) -> Result:
         """Draw all runs, then judge everybody by them. The runner is told what they will show."""
-        plan = self.plan
-        check_columns(plan, self.real)
+        check_columns(self.plan, self.real)
+        plan = as_drawn(self.plan, self.real, runner)
         setting, rows, coins = set_up(plan, self.generator, self.real)
         store = runner.store(plan, self.identity(setting))
         if runner.seconds is not None:
@@ -113,6 +114,21 @@ def digest_of(features: Features) -> str:
     return hashlib.sha256("\n".join(features.names).encode()).hexdigest()
 
 
+def as_drawn(plan: EveryonePlan, real: Table, runner: Runner) -> EveryonePlan:
+    """The plan without exact values where the directory holds draws that were taken down without them.
+
+    Draws of older versions are continued as they were begun: all of them or none say what exact values say.
+    """
+    bare = replace(plan, exact_values=False)
+    held = held_by(runner.draws, "features")
+    return bare if held is not None and held == digest_of(features_of(bare, real.take(_taken(bare, real)))) else plan
+
+
+def features_of(plan: EveryonePlan, candidates: Table) -> Features:
+    """What is looked at."""
+    return Features.of(plan.features, candidates, units(candidates), stream(plan.seed, "features"))
+
+
 def check_columns(plan: EveryonePlan, real: Table) -> None:
     """Find out before the work that a column does not exist, or has nothing to guess."""
     group_columns(real.schema, plan.groups)
@@ -128,7 +144,7 @@ def set_up(plan: EveryonePlan, generator: Generator, real: Table) -> tuple[CoinS
     claim = generator.claim
     coins = coins_for(claim) if plan.coins == AUTO else Coins(plan.coins)
     game = CoinGame.of(coins, unit.count, stream(plan.seed, "pairs"))
-    features = Features.of(plan.features, candidates, unit, stream(plan.seed, "features"))
+    features = features_of(plan, candidates)
     wanted = plan.synthetic_rows or max(1, len(candidates) // 2)
     return CoinSetting(plan.seed, game, features, generator, wanted), taken, coins
 

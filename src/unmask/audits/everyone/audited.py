@@ -62,8 +62,8 @@ class Audited:
     def _values(self, name: str) -> np.ndarray | None:
         """One feature of everybody in the late runs; None if it was not computed."""
         features = self.pool.setting.features
-        if name not in features.names:
+        if name not in features.value_names:
             return None
-        place = features.names.index(name) - len(features.subsets)
+        place = features.value_names.index(name)
         runs = range(len(self.pool) - len(self.judged.late.members), len(self.pool))
         return np.stack([self.pool.load(run)[1][:, place] for run in runs]).astype(np.float64)

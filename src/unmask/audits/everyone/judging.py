@@ -16,7 +16,7 @@ from unmask.audits.everyone.audited import Audited
 from unmask.audits.everyone.claim import hold_against_coins
 from unmask.audits.everyone.confirm.stage import confirm
 from unmask.audits.everyone.drawn import CoinRuns
-from unmask.audits.everyone.evidence import Judged, judge, of_other_runs
+from unmask.audits.everyone.evidence import Judged, RunOrder, judge, of_other_runs
 from unmask.audits.everyone.people import People, judge_people
 from unmask.audits.everyone.plan import EveryonePlan
 from unmask.audits.everyone.pooled import pooled_bound
@@ -40,7 +40,8 @@ def judge_runs(
     judged, people = judge_everybody(pool, pool.members, **how)
     if scores is not None:
         export_scores(scores, judged, drawn.rows[np.unique(setting.features.units.of_row, return_index=True)[1]])
-    _, control = judge_everybody(pool, of_other_runs(pool.members, stream(plan.seed, "control")), **how)
+    other = of_other_runs(pool.members, stream(plan.seed, "control"))
+    _, control = judge_everybody(pool, other, **how | {"confidence": None})
     extra = attributes(plan, pool, runner)
     extra += confirm(plan, drawn, people, runner)
     claim = claim_for(setting.generator.claim, drawn.real.schema)
@@ -63,12 +64,13 @@ def judge_runs(
 
 
 def judge_everybody(
-    pool: CoinPool, members: np.ndarray, *, scorer: Scorer, rate: float, confidence: float
+    pool: CoinPool, members: np.ndarray, *, scorer: Scorer, rate: float, confidence: float | None
 ) -> tuple[Judged, People]:
     """Evidence from everything and from whole rows, and what it says about each person."""
     features = pool.setting.features
-    judged = judge(pool.load, members, families=features.families, scorer=scorer)
-    copies = judge(pool.load, members, families=features.families, scorer=CopyScorer())
+    planned = RunOrder(np.array([task.index for task in pool.tasks]), pool.failed_places, pool.failed)
+    judged = judge(pool.load, members, groups=features.groups, scorer=scorer, planned=planned)
+    copies = judge(pool.load, members, groups=features.groups, scorer=CopyScorer(), planned=planned)
     return judged, judge_people(judged, pool.setting.game.coined, copies=copies, rate=rate, confidence=confidence)
 
 

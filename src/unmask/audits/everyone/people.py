@@ -37,9 +37,10 @@ class People:
 
 
 def judge_people(
-    judged: Judged, coined: np.ndarray, *, rate: float, confidence: float, copies: Judged | None = None
+    judged: Judged, coined: np.ndarray, *, rate: float, confidence: float | None, copies: Judged | None = None
 ) -> People:
-    """`coined` says which units had a coin; the others are never listed. `confidence` is that of the advantages.
+    """`coined` says which units had a coin; the others are never listed. `confidence` is that of the advantages; without it
+    there are none.
 
     `copies` is evidence from the whole row alone. One scorer for everybody learns from everybody: a few people who are copied
     among many who are not drown in it. E-values of both are averaged, so that they cannot.
@@ -57,8 +58,13 @@ def judge_people(
         epsilon[listed] = epsilon_of_bets(
             evidence[:, :, listed], members[:, listed], log_threshold=listing.log_threshold, weights=weights
         )
-    everybody = float(np.log(len(units) / (1 - confidence)))
-    advantage = np.where(coined, person_advantage(evidence, members, log_threshold=everybody, weights=weights), 0.0)
+    advantage = np.zeros(len(coined))
+    if confidence is not None:
+        silent = judged.silent  # no evidence about their coins, but none is left out
+        guessed = np.concatenate([evidence, np.zeros((len(evidence), *silent.shape))], axis=1)
+        tossed, everybody = np.concatenate([members, silent]), float(np.log(len(units) / (1 - confidence)))
+        bound = person_advantage(guessed, tossed, log_threshold=everybody, weights=weights)
+        advantage = np.where(coined, bound, 0.0)
     return People(
         person_auc(judged.late), person_tpr(judged.late), log_e, listed, listing.log_threshold, epsilon, advantage
     )

@@ -54,6 +54,11 @@ class EveryonePlan(JudgingPlan, GeneratorPlan):
         "black-box", help="White-box: the attacker sees the fitted model.", choices=(Box.BLACK, Box.WHITE)
     )
     distances: bool = option(True, help="Use nearest distances; they cost people x synthetic rows.")
+    exact_values: bool = option(
+        True,
+        help="Ask for exact amounts beside bins. Older draws go on without.",
+        grows=True,  # `features` guards draws
+    )
     prediction_errors: bool = option(False, help="Also use how well columns are predicted; costs model fits.")
     redraw_secrets: bool = option(False, help="A second pool in which everybody's secret is drawn anew.", grows=True)
     confirm: int = option(
@@ -70,5 +75,8 @@ class EveryonePlan(JudgingPlan, GeneratorPlan):
         from unmask.attacks.everyone.features import FeaturePlan
 
         return FeaturePlan(
-            distances=self.distances, white_box=self.access == Box.WHITE, prediction_errors=self.prediction_errors
+            distances=self.distances,
+            white_box=self.access == Box.WHITE,
+            exact=self.exact_values,
+            prediction_errors=self.prediction_errors,
         )

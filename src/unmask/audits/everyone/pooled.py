@@ -98,7 +98,8 @@ def pooled_bound(judged: Judged, game: CoinGame, chosen: np.ndarray, *, confiden
     """One bound on the epsilon of all units in `chosen` (bool), from the coins of the late runs.
 
     K runs with independent coins are one mechanism that is DP in each of its coins, so the one-run theorem holds. How many coins
-    of a run are guessed is fixed beforehand: on the early runs, else a tenth on either side.
+    of a run are guessed is fixed beforehand: on the early runs, else a tenth on either side. Nothing is guessed about a run that
+    failed, but its coins count: a generator that publishes everything once in 200 fits and else refuses is (0, .005)-DP.
     """
     late = _Ranked.of(per_coin(judged.late, game, chosen))
     guesses = GuessCounts(max(1, late.coins // 10), late.coins // 10)
@@ -108,7 +109,7 @@ def pooled_bound(judged: Judged, game: CoinGame, chosen: np.ndarray, *, confiden
     return epsilon_one_run(
         late.right(guesses),
         (guesses.top + guesses.bottom) * late.runs,
-        coins=late.coins * late.runs,
+        coins=late.coins * (late.runs + (0 if judged.failed_late is None else len(judged.failed_late))),
         confidence=confidence,
         delta=delta,
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from unmask.audits.advice import advice_for
 from unmask.audits.everyone.audited import Audited
 from unmask.audits.everyone.claim import claim_finding
@@ -98,7 +100,7 @@ def _list(audited: Audited, pooled: Pooled) -> Finding:
             else f"how much about one of them, {runs} judged runs are too few to say"
         )
         title = (
-            f"The releases give away {listed:,} of {count:,} people (at most {in_100(plan.rate)} names are expected to be "
+            f"The releases give away {_whom(audited)} (at most {in_100(plan.rate)} names are expected to be "
             f"wrong); {how_much}"
         )
     confidence = shared(plan.confidence)
@@ -136,9 +138,24 @@ def _at_risk(audited: Audited) -> str:
     listed, count = int(audited.people.listed.sum()), int(audited.coined.sum())
     if not listed:
         return f"Nobody of {count:,} people is on the list of those at risk."
+    shows = f"{_whom(audited)} are at risk: their presence shows in the releases"
+    if audited.drawn.coins is Coins.PAIRED:
+        shows = f"The releases show {_whom(audited)}; a name is right if its pair shows"
     return (
-        f"{listed:,} of {count:,} people are at risk: their presence shows in the releases. records.csv lists them by row; "
-        f"at most {in_100(audited.plan.rate)} are expected to be wrong (e-BH)."
+        f"{shows}. records.csv lists them by row; at most {in_100(audited.plan.rate)} are expected to be wrong (e-BH)."
+    )
+
+
+def _whom(audited: Audited) -> str:
+    """The listed people. Paired coins tell about pairs: the person, or the one who stands in."""
+    listed, count = np.flatnonzero(audited.people.listed), int(audited.coined.sum())
+    partners = audited.pool.setting.game.partners
+    if partners is None:
+        return f"{len(listed):,} of {count:,} people"
+    pairs = len(np.unique(np.minimum(listed, partners[listed])))
+    return (
+        f"which one of a pair is in, for {pairs:,} of {count // 2:,} pairs ({len(listed):,} of {count:,} people are listed, for "
+        "themselves or for the one who stands in)"
     )
 
 
@@ -157,7 +174,15 @@ def _notes(audited: Audited) -> Iterator[str]:
     settled = "" if plan.confirm else "; only the exact game at full size settles it for single people"
     yield f"Each run learns from half of the people. That overstates what a fit to all of them gives away{settled}."
     if audited.drawn.coins is Coins.PAIRED:
-        yield "With paired coins a name on the list says that one of a pair shows: the person, or the one who stands in."
+        yield (
+            "With paired coins a name on the list says that one of a pair shows: the person, or the one who stands in. About "
+            "whom of the two the releases tell is not known, so a name counts as right if its pair shows."
+        )
+    if not plan.exact_values:
+        yield (
+            "Exact amounts were not asked for, only bins: these draws are older, or the option was off. A generator that "
+            "publishes people's own amounts is overlooked. Use a new directory, and --exact-values."
+        )
     if setting.generator.row_level:
         yield "This generator publishes changed real rows: their number varies with the coins, and counts as a leak here."
     if plan.subsample is not None and len(setting.candidates) < len(audited.drawn.real):
@@ -178,6 +203,11 @@ def _notes(audited: Audited) -> Iterator[str]:
         yield f"Bounds on the epsilon of single people are for pure differential privacy; the largest visible is {most:.2f}."
     if pool.failures:
         yield failures_in_words(pool.failures)
+    if len(pool.failed):
+        yield (
+            f"{len(pool.failed):,} of {len(pool) + len(pool.failed):,} planned runs published nothing. Nothing is guessed about "
+            "them, and their coins count in every bound; which runs teach and which are judged was settled before."
+        )
 
 
 def _not_tested(audited: Audited) -> Iterator[NotTested]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from unmask.audits.everyone.audit import check_columns, digest_of, set_up
+from unmask.audits.everyone.audit import as_drawn, check_columns, digest_of, set_up
 from unmask.audits.everyone.drawn import CoinRuns
 from unmask.audits.everyone.judging import judge_runs
 from unmask.audits.everyone.plan import EveryonePlan
@@ -19,7 +19,7 @@ from unmask.audits.runner import Runner
 from unmask.errors import InputError
 from unmask.generators.foreign import Foreign
 from unmask.results.result import Input, Result, describe_input
-from unmask.simulation.coin import CoinSetting
+from unmask.simulation.coin import CoinSetting, coin_tasks
 from unmask.simulation.coin_pool import CoinPool
 from unmask.simulation.executors import Executor, Progress, no_progress
 from unmask.simulation.foreign.files import Delivered, ForeignSetting, ForeignStore, check_pool
@@ -86,7 +86,8 @@ class PoolAudit:
     def run(self, runner: Runner) -> Result:
         """Check every file, take down what each says about everybody, and judge."""
         private = self.private
-        setting, rows, coins = set_up(self.game, Foreign(self.plan.name, private.plan.claim), private.real)
+        game = as_drawn(self.game, private.real, runner)
+        setting, rows, coins = set_up(game, Foreign(self.plan.name, private.plan.claim), private.real)
         files = len(private.runs)
         delivered = check_pool(
             self.directory,
@@ -98,11 +99,12 @@ class PoolAudit:
         foreign = ForeignSetting(setting, self.directory / SYNTHETIC, delivered.digests)
         store = self._store(runner, setting, delivered.digests)
         runner.showing(files, files + len(delivered.tasks)).draw(foreign, delivered.tasks, store)
-        pool = CoinPool.gather(setting, delivered.tasks, store)
+        pool = CoinPool.gather(setting, delivered.tasks, store, planned=coin_tasks(files))
         notes = (*delivered.notes, *check_names(self.directory, pool, runs=private.runs))
         more = {"synthetic": _digest(delivered), "files": len(delivered.digests)}
-        expected = replace(self.expected(), plan={**self.expected().plan, **more})
-        judged = judge_runs(self.game, CoinRuns(pool, private.real, rows, coins), expected, runner, scores=self.scores)
+        known = {**self.expected().plan, "exact_values": game.exact_values}
+        expected = replace(self.expected(), plan={**known, **more})
+        judged = judge_runs(game, CoinRuns(pool, private.real, rows, coins), expected, runner, scores=self.scores)
         return replace(judged, notes=(*judged.notes, ON_TRUST, *notes))
 
     def _store(self, runner: Runner, setting: CoinSetting, digests: Mapping[str, str]) -> Store:

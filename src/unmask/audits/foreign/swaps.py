@@ -31,6 +31,8 @@ MISFIT = 3.0
 FOLDS = 2
 FALLING = ("hamming", "gower", "error")  # features that are smaller for people who are in
 
+ALONE = ("exact", "digits")  # counts of single amounts: a person's own where hardly anybody shares them
+
 Fits = tuple[np.ndarray, ...]  # files x runs, by evidence that learnt from the names, and by evidence that needs none
 
 
@@ -122,7 +124,7 @@ def _learnt(pool: CoinPool) -> np.ndarray:
     fold = np.arange(len(pool)) % FOLDS
     for place in range(FOLDS):
         runs = np.flatnonzero(fold != place)
-        fitted = RatioScorer().fit(pool.load, runs.tolist(), pool.members[runs], pool.setting.features.families)
+        fitted = RatioScorer().fit(pool.load, runs.tolist(), pool.members[runs], pool.setting.features.groups)
         for run in np.flatnonzero(fold == place):
             found[run] = fitted.score(pool.load(int(run)))
     return found
@@ -131,13 +133,12 @@ def _learnt(pool: CoinPool) -> np.ndarray:
 def _nameless(pool: CoinPool) -> np.ndarray:
     """How much closer than usual each release is to each unit: features against the unit's own mean over all files.
 
-    Full matches, ratios and distances only: counts of a few columns are many and share their noise.
+    Full matches, exact amounts, ratios and distances only: counts of a few columns are many and share their noise.
     """
     features = pool.setting.features
-    sizes = np.array([len(subset) for subset in features.subsets])
-    widest = np.flatnonzero(sizes == sizes.max())
-    values = features.names[len(sizes) :]
-    sign = np.array([1.0] * len(widest) + [-1.0 if name.startswith(FALLING) else 1.0 for name in values])
+    groups = np.array(features.groups)
+    widest = np.flatnonzero(np.isin(groups, (groups[-1], *ALONE)))
+    sign = np.array([1.0] * len(widest) + [-1.0 if name.startswith(FALLING) else 1.0 for name in features.value_names])
 
     def telling(run: int) -> np.ndarray:
         counts, others = pool.load(run)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.attacks.everyone.features import Family
-from unmask.attacks.everyone.scorer import Block, RatioScorer
-from unmask.attacks.everyone.secret_guess import STEPS
+from unmask.attacks.everyone.scorer import RatioScorer
+from unmask.attacks.everyone.usual import Block
 from unmask.audits.everyone.attribute.play import SecretGuesses
 from unmask.audits.everyone.evidence import judge, of_other_runs
 from unmask.audits.everyone.people import People, judge_people
@@ -57,7 +56,7 @@ def _people(plan: EveryonePlan, guesses: SecretGuesses, members: np.ndarray) -> 
     def load(run: int) -> Block:
         return np.empty((members.shape[1], 0), dtype=np.uint16), guesses.fit[run]
 
-    judged = judge(load, members, families=(Family.VALUE,) * len(STEPS), scorer=RatioScorer())
+    judged = judge(load, members, groups=(), scorer=RatioScorer())
     return judge_people(judged, guesses.asked, rate=plan.rate, confidence=plan.confidence)
 
 

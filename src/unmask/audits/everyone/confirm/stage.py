@@ -84,7 +84,7 @@ class Tables:
     def of(cls, plan: EveryonePlan, drawn: CoinRuns, units: Sequence[int]) -> Tables:
         pool, features = drawn.pool, drawn.pool.setting.features
         setting = set_up(plan, drawn, units)
-        fitted = RatioScorer().fit(pool.load, range(len(pool)), pool.members, features.families)
+        fitted = RatioScorer().fit(pool.load, range(len(pool)), pool.members, features.groups)
         growth = setting.synthetic_rows / pool.setting.synthetic_rows
         directions = {unit: PoolLesson.of(features, fitted, unit, growth=growth) for unit in units}
         return cls(setting, directions, 1 - (1 - plan.confidence) / len(units))
