@@ -270,8 +270,8 @@ def test_numbers_agree_if_they_are_equal_unless_asked_otherwise():
 def test_missing_agrees_with_nothing_where_values_must_be_equal():
     frame = pd.DataFrame({"amount": [1.0, np.nan, np.nan], "kind": ["a", None, "a"]})
     table = Table.from_pandas(frame, Schema((
-        Column("amount", Kind.CONTINUOUS, lower=0.0, upper=1.0, missing=True),
-        Column("kind", Kind.CATEGORICAL, values=("a", "b"), missing=True),
+        Column("amount", Kind.CONTINUOUS, lower=0.0, upper=1.0, missing=("",)),
+        Column("kind", Kind.CATEGORICAL, values=("a", "b"), missing=("",)),
     )))  # fmt: skip
     assert not QueryFeatures(order="1-2").compute(table, table.take([1])).any()
     assert QueryFeatures(order=1, numbers="bin").compute(table, table.take([1]))[0].tolist() == [2 / 3, 1 / 3]

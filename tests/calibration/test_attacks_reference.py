@@ -156,8 +156,8 @@ RARE_AMOUNTS = (9147, 20417, 20265, 8963, 16260, 36100)  # four with an amount t
 def test_equal_numbers_betray_whom_bins_hide():
     """A generator that draws each column from people's own values, and one that draws numbers anew within bins.
 
-    Order 1, n = m = 1000, 200 shadows, 300 tests, 22 people of Adult (seed 1): means .87 by equality, .62 by bins, .86 by both, under
-    the first; .56, .62, .61 under the second. Standard error of one AUC: about .03.
+    Order 1, n = m = 1000, 200 shadows, 300 tests, 22 people of Adult (seed 1): means .87 by equality, .62 by bins, .86 by
+    both, under the first; .56, .62, .61 under the second. Standard error of one AUC: about .03.
     """
     people = datasets.adult()
     found = areas(people, RARE_AMOUNTS, (EQUAL, BIN, BOTH), Resampled(), Game(), (1, 300))

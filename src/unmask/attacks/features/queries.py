@@ -29,8 +29,8 @@ class QueryFeatures:
     A number agrees if it is *equal*, as in the authors' program: generators that draw from people's own amounts publish the
     very number, and a bin buries it among everybody near. Missing then agrees with nothing, nor does a category that the schema
     does not list. With "bin" a number agrees if it is in the target's bin, which sees more of generators that draw numbers anew
-    within bins; "both" asks every query either way. With "at-most" a number agrees if it does not exceed the target's. Under these,
-    missing agrees with missing.
+    within bins; "both" asks every query either way. With "at-most" a number agrees if it does not exceed the target's. Under
+    bins and at-most, missing agrees with missing.
 
     In the attribute game every set includes the secret column (order 1: the secret alone), and the query is asked for each
     of its values.
