@@ -14,6 +14,8 @@ import numpy as np
 from unmask.attacks.claim.likelihood import PairLikelihood
 from unmask.generators._counts import mutual_information
 from unmask.generators._generator import Measurement
+from unmask.stats.auc import midranks
+from unmask.tables.exact import ExactValues
 from unmask.tables.table import Table, concatenate
 from unmask.threats.pairs import Pair
 
@@ -24,7 +26,7 @@ MOST_PAIRS = 10
 MOST_ENTRIES = 60  # numbers of a bare mechanism's array that are looked at
 WHOLE = 60.0  # granularity of a whole number: nothing to read from its last bits
 
-BLACK, WHITE, BITS = "black", "white", "bits"
+BLACK, WHITE, BITS, ORDER = "black", "white", "bits", "order"
 Mapped: TypeAlias = dict[str, float]
 
 
@@ -109,7 +111,51 @@ class TableReader:
             seen[f"lowest {schema.names[j]}"], seen[f"highest {schema.names[j]}"] = smallest, largest
             outside += smallest < low or largest > high
         seen["columns beyond D'"] = outside
-        return seen
+        return seen | self._exact(synthetic) | order_features(synthetic, agreeing == len(self._target))
+
+    @cached_property
+    def _values(self) -> ExactValues:
+        return ExactValues(self.pair.target)
+
+    @cached_property
+    def _own_numbers(self) -> list[int]:
+        """Numeric columns in which nobody but the target has the target's very number."""
+        held = (self._values.find(self.pair.outside) == self._values.codes[0]).any(axis=0)
+        return [j for j in self.pair.outside.schema.numeric if not held[j] and self._values.codes[0, j] >= 0]
+
+    def _exact(self, synthetic: Table) -> Mapped:
+        """How often the target's very numbers occur: a bin that many are in hides that one of them was published."""
+        schema = self.pair.inside.schema
+        if not schema.numeric or not len(synthetic):
+            return {}
+        equal = self._values.find(synthetic) == self._values.codes[0]
+        seen = {f"exact {schema.names[j]}": float(equal[:, j].mean()) for j in schema.numeric}
+        return seen | {
+            "exact row": float(equal.all(axis=1).mean()),
+            "own numbers": int(equal[:, self._own_numbers].sum()),
+        }
+
+
+def order_features(synthetic: Table, like_target: np.ndarray) -> Mapped:
+    """What the order of the rows shows: how each column runs with it, and where rows like the target stand.
+
+    A release is a list, not a set: rows that are sorted one way with the target and another way without give everything away.
+    """
+    rows = len(synthetic)
+    if rows < 2:
+        return {}
+    place, seen = np.linspace(-1.0, 1.0, rows), {}
+    for j, column in enumerate(synthetic.schema.columns):
+        values = synthetic.codes[:, j].astype(np.float64)
+        if column.is_numeric:
+            values = midranks(np.nan_to_num(synthetic.numbers[:, synthetic.schema.numeric.index(j)], nan=-np.inf))
+        centred = values - values.mean()
+        spread = math.sqrt(float(centred @ centred) * float(place @ place))
+        seen[f"order of {column.name}"] = float(centred @ place) / spread if spread > 0 else 0.0
+    seen["order: first row"], seen["order: last row"] = float(like_target[0]), float(like_target[-1])
+    seen["order: place of the target"] = float(place[like_target].mean()) if like_target.any() else 0.0
+    seen["order: neighbours alike"] = float(np.mean((synthetic.codes[1:] == synthetic.codes[:-1]).all(axis=1)))
+    return seen
 
 
 def model_features(
@@ -182,11 +228,18 @@ def array_features(values: np.ndarray) -> Mapped:
 
 
 def group_of(name: str) -> str:
-    """Who can see a statistic: everybody, who sees the model, or who reads the last bits of floating point."""
+    """Who can see a statistic: everybody, who sees the model, who reads the last bits of floating point, or the order of rows."""
     if name == "granularity":
         return BITS
+    if name.startswith("order"):
+        return ORDER
     first = ("likelihood", "deviation", "cells as", "total", "log-likelihood", "beyond", "measured", "zero cells")
     return WHITE if name.startswith(first) else BLACK
+
+
+def is_readable(name: str, *, white_box: bool) -> bool:
+    """Whether a statistic is for the attacks on all of them; last bits and the order of rows have attacks of their own."""
+    return group_of(name) in ((BLACK, WHITE) if white_box else (BLACK,))
 
 
 def _shares(codes: np.ndarray, size: int) -> np.ndarray:
