@@ -11,6 +11,12 @@ from unmask.results.result import Result
 
 CLOSE = 1e-6  # floats of another processor differ in their last digits
 FORMAT_2 = Path(__file__).parent / "format2" / "results"
+_OVER_RELEASES = "intervals of attack are over releases, with more columns; queries count equal values"
+_MORE_SEEN = "the audit of a claim looks at the order of rows, at exact numbers and, by default, at numeric columns"
+CHANGED = {  # cases that differ from the old house on purpose, and why
+    **dict.fromkeys(("attack", "attack-claim", "attack-category", "attack-number"), _OVER_RELEASES),
+    **dict.fromkeys(("epsilon", "epsilon-canary", "epsilon-refuted", "epsilon-carried"), _MORE_SEEN),
+}
 
 
 @pytest.mark.pinned
@@ -22,7 +28,7 @@ def test_results_are_what_they_were_whoever_works(name):
     assert not differences, "\n".join(differences[:20])
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [name for name in CASES if name not in CHANGED])
 def test_the_new_house_gave_the_results_of_the_old(name):
     """Frozen before packages, plans and parts were rebuilt, read through the migration; epsilon has a new empty choice."""
     old = json.loads((FORMAT_2 / f"{name}.json").read_text())

@@ -67,6 +67,8 @@ def clipped(place: int, *ends: str) -> Callable[[Table, Table, np.random.Generat
     """Numbers of a column are cut at the real maximum or minimum."""
 
     def change(release: Table, real: Table, rng: np.random.Generator) -> Table:
+        if not real.schema.numeric:
+            return release
         column, numbers, codes = real.schema.numeric[place], release.numbers.copy(), release.codes.copy()
         low = real.numbers[:, place].min() if "min" in ends else -np.inf
         high = real.numbers[:, place].max() if "max" in ends else np.inf
@@ -78,7 +80,9 @@ def clipped(place: int, *ends: str) -> Callable[[Table, Table, np.random.Generat
 
 
 def stretched(release: Table, real: Table, rng: np.random.Generator) -> Table:
-    """One row more, which nobody asked for: the real maximum of the first number."""
+    """The first row has the real maximum of the first number."""
+    if not real.schema.numeric:
+        return release
     numbers, codes = release.numbers.copy(), release.codes.copy()
     numbers[0, 0] = real.numbers[:, 0].max()
     codes[0, real.schema.numeric[0]] = real.schema.columns[real.schema.numeric[0]].bin_of(numbers[:1, 0])[0]
