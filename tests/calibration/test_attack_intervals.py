@@ -92,7 +92,7 @@ def ends(truth: Truth, outcome) -> dict[str, tuple[bool, float]]:
 
 @pytest.mark.parametrize("kind", TRUTHS)
 def test_lower_ends_hold_whatever_the_scores_share(kind):
-    """Each at its level, by the 99.9 % limit of 300 audits (15 of 300 at 2.5 %). Four attacks share an audit's error."""
+    """Each at its level, by the 99.9 % limit of 300 audits (17 of 300 at 2.5 %). Four attacks share an audit's error."""
     truth, rng = TRUTHS[kind], np.random.default_rng(7)
     wrong: dict[str, int] = {}
     levels: dict[str, float] = {}

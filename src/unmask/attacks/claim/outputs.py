@@ -14,7 +14,6 @@ import numpy as np
 from unmask.attacks.claim.likelihood import PairLikelihood
 from unmask.generators._counts import mutual_information
 from unmask.generators._generator import Measurement
-from unmask.stats.auc import midranks
 from unmask.tables.exact import ExactValues
 from unmask.tables.table import Table, concatenate
 from unmask.threats.pairs import Pair
@@ -24,6 +23,7 @@ IMPOSSIBLE = -60.0  # stands for a log-likelihood of minus infinity
 MOST_COUNTS = 60  # codes that are counted one by one; larger domains only at the target's values
 MOST_PAIRS = 10
 MOST_ENTRIES = 60  # numbers of a bare mechanism's array that are looked at
+FLAT = 1e-7  # standard deviation of a column, in units of its largest number, below which it does not vary
 WHOLE = 60.0  # granularity of a whole number: nothing to read from its last bits
 
 BLACK, WHITE, BITS, ORDER = "black", "white", "bits", "order"
@@ -144,14 +144,14 @@ def order_features(synthetic: Table, like_target: np.ndarray) -> Mapped:
     rows = len(synthetic)
     if rows < 2:
         return {}
-    place, seen = np.linspace(-1.0, 1.0, rows), {}
-    for j, column in enumerate(synthetic.schema.columns):
-        values = synthetic.codes[:, j].astype(np.float64)
-        if column.is_numeric:
-            values = midranks(np.nan_to_num(synthetic.numbers[:, synthetic.schema.numeric.index(j)], nan=-np.inf))
-        centred = values - values.mean()
-        spread = math.sqrt(float(centred @ centred) * float(place @ place))
-        seen[f"order of {column.name}"] = float(centred @ place) / spread if spread > 0 else 0.0
+    place, values = np.linspace(-1.0, 1.0, rows), synthetic.codes.astype(np.float64)
+    for i, j in enumerate(synthetic.schema.numeric):
+        numbers = np.nan_to_num(synthetic.numbers[:, i])
+        values[:, j] = numbers / max(float(np.abs(numbers).max()), 1e-300)
+    mean = values.mean(axis=0)
+    spread = np.sqrt(np.maximum((values * values).mean(axis=0) - mean**2, 0.0) * (place @ place) * rows)
+    runs = np.divide(place @ values, spread, out=np.zeros(len(spread)), where=spread > FLAT * rows)
+    seen = {f"order of {name}": float(found) for name, found in zip(synthetic.schema.names, runs, strict=True)}
     seen["order: first row"], seen["order: last row"] = float(like_target[0]), float(like_target[-1])
     seen["order: place of the target"] = float(place[like_target].mean()) if like_target.any() else 0.0
     seen["order: neighbours alike"] = float(np.mean((synthetic.codes[1:] == synthetic.codes[:-1]).all(axis=1)))
