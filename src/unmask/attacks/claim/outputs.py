@@ -111,7 +111,11 @@ class TableReader:
             seen[f"lowest {schema.names[j]}"], seen[f"highest {schema.names[j]}"] = smallest, largest
             outside += smallest < low or largest > high
         seen["columns beyond D'"] = outside
-        return seen | self._exact(synthetic) | order_features(synthetic, agreeing == len(self._target))
+        return seen | self._exact(synthetic)
+
+    def read_order(self, synthetic: Table) -> Mapped:
+        """What the order of the rows shows."""
+        return order_features(synthetic, (synthetic.codes == self._target).all(axis=1))
 
     @cached_property
     def _values(self) -> ExactValues:
