@@ -360,7 +360,8 @@ class MstRowCount(MST):
 
 # Defect -> most runs (median over 15 repetitions) in which a claim of 1 must fall.
 AT_MOST: dict[type, int] = {
-    NoiseOverN: 40, ExactRowCount: 40, MstRowCount: 40, DomainFromData: 40, ObservedCellsOnly: 40, FixedSeed: 40,
+    NoiseOverN: 40, ExactRowCount: 40, MstRowCount: 40, DomainFromData: 40, FixedSeed: 40,
+    ObservedCellsOnly: 60,  # medians of 45 seeds: 39, and 44 before numbers were in the pair; of 15 seeds from 33 to 50
     NormalisedScore: 100, HalfNoise: 100, PostHocFilter: 100, NoComposition: 100,
     WrongNeighbours: 250, BudgetTwice: 250, UnnoisedFallback: 250,
 }  # fmt: skip

@@ -24,6 +24,8 @@ EVERY = (
     CorrelationFeatures(most=50),
     QueryFeatures(),
     QueryFeatures(order=2, numbers="at-most"),
+    QueryFeatures(order=2, numbers="bin"),
+    QueryFeatures(order=2, numbers="both"),
 )
 
 
@@ -218,6 +220,13 @@ def test_correlations_stay_within_bounds_with_hundreds_of_values(rng):
 def agreement(table, target, numbers):
     """Rows x columns: where the table agrees with one target."""
     same = table.codes == target.codes[0]
+    if numbers == "equal":
+        for position, column in enumerate(table.schema.columns):
+            if column.is_numeric:
+                place = table.schema.numeric.index(position)
+                same[:, position] = table.numbers[:, place] == target.numbers[0, place]  # NaN equals nothing
+            elif target.codes[0, position] >= column.listed:
+                same[:, position] = False
     if numbers == "at-most":
         for place, position in enumerate(table.schema.numeric):
             limit = target.numbers[0, place]
@@ -226,7 +235,7 @@ def agreement(table, target, numbers):
     return same
 
 
-@pytest.mark.parametrize("numbers", ["bin", "at-most"])
+@pytest.mark.parametrize("numbers", ["equal", "bin", "at-most"])
 @pytest.mark.parametrize("rows", [200, 64, 65, 1])
 def test_queries_equal_a_loop(people, strange, numbers, rows):
     feature = QueryFeatures(order="1-3", count=12, numbers=numbers, subsets=3)
@@ -241,8 +250,31 @@ def test_queries_equal_a_loop(people, strange, numbers, rows):
 
 
 def test_order_one_counts_the_targets_own_values(people):
-    found = QueryFeatures(order=1).compute(people, people.take([7]))
+    found = QueryFeatures(order=1, numbers="bin").compute(people, people.take([7]))
     np.testing.assert_allclose(found[0], (people.codes == people.codes[7]).mean(axis=0))
+
+
+def test_numbers_agree_if_they_are_equal_unless_asked_otherwise():
+    """One number in a bin of many: bins count its neighbours, equality counts itself; 0.1 + 0.2 is 0.3."""
+    frame = pd.DataFrame({"amount": [0.1 + 0.2, 0.3, 0.31, 0.9, 0.0], "kind": list("aabba")})
+    table = Table.from_pandas(frame, Schema((
+        Column("amount", Kind.CONTINUOUS, lower=0.0, upper=1.0, bins=2), Column("kind", Kind.CATEGORICAL, values=("a", "b")),
+    )))  # fmt: skip
+    target = table.take([1])
+    assert QueryFeatures(order="1-2").compute(table, target)[0].tolist() == [2 / 5, 3 / 5, 2 / 5]
+    assert QueryFeatures(order="1-2", numbers="bin").compute(table, target)[0].tolist() == [4 / 5, 3 / 5, 3 / 5]
+    both = QueryFeatures(order="1-2", numbers="both").compute(table, target)[0].tolist()
+    assert both == [2 / 5, 3 / 5, 2 / 5, 4 / 5, 3 / 5, 3 / 5]
+
+
+def test_missing_agrees_with_nothing_where_values_must_be_equal():
+    frame = pd.DataFrame({"amount": [1.0, np.nan, np.nan], "kind": ["a", None, "a"]})
+    table = Table.from_pandas(frame, Schema((
+        Column("amount", Kind.CONTINUOUS, lower=0.0, upper=1.0, missing=("",)),
+        Column("kind", Kind.CATEGORICAL, values=("a", "b"), missing=("",)),
+    )))  # fmt: skip
+    assert not QueryFeatures(order="1-2").compute(table, table.take([1])).any()
+    assert QueryFeatures(order=1, numbers="bin").compute(table, table.take([1]))[0].tolist() == [2 / 3, 1 / 3]
 
 
 def test_orders_beyond_the_columns_ask_for_all_columns(people):
@@ -273,7 +305,7 @@ def test_in_the_attribute_game_queries_ask_for_every_value_of_the_secret(people,
     known = [column for column in range(6) if column != position]
     found = QueryFeatures(order="1-2").compute(strange, targets).reshape(2, 1 + len(known), levels)
     for row in range(2):
-        same = strange.codes == targets.codes[row]
+        same = agreement(strange, targets.take([row]), "equal")
         for level, query in itertools.product(range(levels), range(1 + len(known))):
             rows = strange.codes[:, position] == level
             if query:

@@ -11,6 +11,16 @@ from unmask.results.result import Result
 
 CLOSE = 1e-6  # floats of another processor differ in their last digits
 FORMAT_2 = Path(__file__).parent / "format2" / "results"
+_OVER_RELEASES = "intervals of attack are over releases, with more columns; queries count equal values"
+_MORE_SEEN = "the audit of a claim looks at the order of rows, at exact numbers and, by default, at numeric columns"
+_EXACT = "everyone reads exact values, and has another scorer"
+_LEARNT = "the learnt auditor leads the audit of a release, copies are judged by Fisher's test, and limits of differences are exact"
+CHANGED = {  # cases that differ from the old house on purpose, and why
+    **dict.fromkeys(("attack", "attack-claim", "attack-category", "attack-number"), _OVER_RELEASES),
+    **dict.fromkeys(("epsilon", "epsilon-canary", "epsilon-refuted", "epsilon-carried"), _MORE_SEEN),
+    **dict.fromkeys(("everyone", "everyone-paired", "everyone-boosted", "pool"), _EXACT),
+    **dict.fromkeys(("release", "release-sets", "release-without-holdout", "release-shifted", "demonstration"), _LEARNT),
+}
 
 
 @pytest.mark.pinned
@@ -20,10 +30,6 @@ def test_results_are_what_they_were_whoever_works(name):
     assert json.dumps(alone) == json.dumps(two)
     differences = list(differing(frozen(name), alone, name))
     assert not differences, "\n".join(differences[:20])
-
-
-# Since then everyone reads exact values, and has another scorer: frozen anew (CHANGELOG.md, Changed numbers).
-CHANGED = {"everyone", "everyone-paired", "everyone-boosted", "pool"}
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in CHANGED])

@@ -5,7 +5,7 @@ import pytest
 
 from unmask.errors import ParameterError
 from unmask.generators.claim import Neighbours
-from unmask.threats.pairs import Canary, OwnPair, RandomPair, WorstCase, parse_pair, table_of
+from unmask.threats.pairs import Canary, OwnPair, RandomPair, WorstCase, parse_pair
 
 BOTH = list(Neighbours)
 
@@ -69,4 +69,18 @@ def test_pairs_that_make_no_sense_are_refused(people):
 def test_tables_of_the_worst_case_are_public():
     pair = WorstCase(columns=1, rows=3).build(Neighbours.ADD_REMOVE, None, 0)
     assert pair.inside.codes.ravel().tolist() == [0, 0, 0, 1]
-    assert table_of(pair.inside.schema, np.zeros((2, 1), dtype=int)).schema.origin == "public"
+    assert pair.inside.numbers.ravel().tolist() == [0, 4999, 0, 9999]
+    assert pair.inside.schema.origin == "public"
+
+
+def test_the_target_of_the_worst_case_has_the_highest_number_and_the_lowest():
+    for neighbours in Neighbours:
+        pair = WorstCase(columns=3, rows=20).build(neighbours, None, 0)
+        assert pair.target.numbers.tolist() == [[9999, 0]]
+        assert pair.outside.numbers.min(axis=0).tolist() == [0, 5000]
+        assert pair.outside.numbers.max(axis=0).tolist() == [4999, 9999]
+        assert not (pair.outside.codes[:, :2] == pair.target.codes[0, :2]).any()
+    codes = WorstCase(columns=3, rows=20, numbers=0).build(Neighbours.ADD_REMOVE, None, 0).target.codes
+    assert codes.tolist() == [[1, 1, 1]]
+    with pytest.raises(ParameterError, match="numbers=3"):
+        WorstCase(numbers=3)

@@ -217,7 +217,9 @@ class Queries(Shadow):
 
     order: int | str = QueryFeatures.order  # columns per query, or a range such as "1-3"
     count: int = QueryFeatures.count  # queries per order above 1
-    numbers: str = QueryFeatures.numbers  # a number agrees by "bin" or if it is "at-most" the target's
+    numbers: str = (
+        QueryFeatures.numbers
+    )  # a number agrees if it is "equal", in the same "bin" (or "both"), or "at-most"
     subsets: int = QueryFeatures.subsets  # another number draws other sets of columns
 
     @property

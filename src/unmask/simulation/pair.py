@@ -87,7 +87,7 @@ class PairSetting:
         check_release(
             synthetic, self.pair.inside
         )  # any number of rows: that it depends on the data is a leak to be seen
-        seen = self.reader.read(synthetic)
+        seen = self.reader.read(synthetic) | self.reader.read_order(synthetic)
         prints = (digest(synthetic.codes, synthetic.numbers), "")
         if self.white_box:
             measurements = tuple(getattr(model, "measurements", ()))

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
-from unmask.stats import (
-    Estimate,
-    Given,
-    OperatingPoint,
-    advantage,
-    auc,
-    clopper_pearson,
-    difference,
-    epsilon_clopper_pearson,
-    precision_interval,
-    tpr_at_fpr,
-    wilson,
-)
+from unmask.stats import Estimate, OperatingPoint, tpr_at_fpr, wilson
+from unmask.stats.cases import Cases, auc_over_draws
 
 FPR_GRID = (0.001, 0.01, 0.1)
 RARE_PRIOR = 0.01  # one person in a hundred is a member: what a true hit is worth then
@@ -38,7 +26,9 @@ class MembershipOutcome:
     tpr_at: tuple[OperatingPoint, ...]  # at FPR_GRID
     precision: Estimate | None  # at RARE_PRIOR; None if nobody was flagged
     epsilon: Estimate
-    certain_tpr: float  # lower bound of the TPR where the FPR is at most .01 for certain; 0 if that cannot be resolved
+    certain_tpr: (
+        float  # lower bound of the TPR where the FPR is at most .01 for certain; 0 if too few draws resolve that
+    )
 
 
 @dataclass(frozen=True)
@@ -77,70 +67,48 @@ def judge_membership(
     confidence: float,
     tests: float,
     releases: np.ndarray | None = None,
+    prior: float = 0.5,
 ) -> MembershipOutcome | None:
     """Rates at a threshold fixed beforehand; None if a side is empty. `tests` attacks share the error of adjusted_low.
 
-    `releases` says which scores come from one release: intervals are then wide enough for releases that leak as a whole.
+    `releases` says which scores come from one release (or one fit, where a fit made several): those are the independent draws,
+    and intervals hold for releases that leak as a whole. Coins of probability `prior` made targets members. Without `releases`
+    every score is a draw of its own.
     """
     inside, outside = scores[members], scores[~members]
     if not len(inside) or not len(outside):
         return None
+    cases = Cases.of(releases, len(scores), prior)
     flagged = scores >= threshold
-    hits, alarms = int(flagged[members].sum()), int(flagged[~members].sum())
-    right = hits + len(outside) - alarms
     adjusted = 1 - (1 - confidence) / max(tests, 1)
     stricter = 1 - (1 - adjusted) / 3  # the FPR, the TPR and the advantage each take a third of the error
-    spread = spread_over_releases(flagged, members, releases)
-    found = advantage(inside, outside, threshold=threshold, confidence=confidence)
-    strict = advantage(inside, outside, threshold=threshold, confidence=adjusted)
-    certain = tpr_at_fpr(inside, outside, fpr=0.01, confidence=stricter, guarantee=True)
-    area = auc(inside, outside, confidence=confidence)
     return MembershipOutcome(
-        accuracy=wilson(right, len(scores), confidence=confidence),
-        tpr=clopper_pearson(hits, len(inside), confidence=confidence),
-        fpr=clopper_pearson(alarms, len(outside), confidence=confidence),
-        advantage=widened(found, spread),
-        adjusted_low=widened(strict, spread).low,
-        auc=stretched(area, found, widened(found, spread)),
-        tpr_at=tuple(tpr_at_fpr(inside, outside, fpr=fpr, confidence=adjusted) for fpr in FPR_GRID),
-        precision=precision_interval(
-            (hits, len(inside)), (alarms, len(outside)), prior=RARE_PRIOR, confidence=confidence
-        )
-        if hits or alarms
-        else None,
-        epsilon=epsilon_clopper_pearson(inside, outside, threshold=Given(threshold), confidence=confidence),
-        certain_tpr=certain.tpr.low if np.isfinite(certain.threshold) else 0.0,
+        accuracy=_accuracy(cases, flagged == members, confidence),
+        tpr=cases.rate(flagged, members, confidence=confidence),
+        fpr=cases.rate(flagged, ~members, confidence=confidence),
+        advantage=cases.gain(flagged, members, confidence=confidence),
+        adjusted_low=cases.gain(flagged, members, confidence=adjusted).low,
+        auc=auc_over_draws(scores, members, cases, confidence=confidence),
+        tpr_at=tuple(_tpr_at(cases, scores, members, fpr, adjusted, releases is None) for fpr in FPR_GRID),
+        precision=cases.precision(flagged, members, prior=RARE_PRIOR, confidence=confidence) if flagged.any() else None,
+        epsilon=cases.epsilon(flagged, members, confidence=confidence),
+        certain_tpr=cases.certain_tpr(scores, members, fpr=0.01, confidence=stricter),
     )
 
 
-def spread_over_releases(right: np.ndarray, members: np.ndarray, releases: np.ndarray | None) -> float:
-    """Standard error of (share of `right` among members - among others), releases being the independent draws (jackknife)."""
-    if releases is None or len(np.unique(releases)) < 3:
-        return 0.0
-    _, place = np.unique(releases, return_inverse=True)
-    counts = [np.bincount(place, weights=weight) for weight in (right & members, members, right & ~members, ~members)]
-    hits, inside, alarms, outside = (count.sum() - count for count in counts)  # without each release in turn
-    kept = (inside > 0) & (outside > 0)
-    if kept.sum() < 3:
-        return 0.0
-    without = hits[kept] / inside[kept] - alarms[kept] / outside[kept]
-    return float(np.sqrt((kept.sum() - 1) / kept.sum() * ((without - without.mean()) ** 2).sum()))
+def _accuracy(cases: Cases, right: np.ndarray, confidence: float) -> Estimate:
+    if cases.alone:
+        return wilson(int(right.sum()), right.size, confidence=confidence)
+    return cases.rate(right, np.ones(right.size, dtype=bool), confidence=confidence)
 
 
-def widened(found: Estimate, spread: float) -> Estimate:
-    """An estimate whose interval is at least as wide as this standard error asks for."""
-    reach = float(ndtri(0.5 + found.confidence / 2)) * spread
-    low, high = max(-1.0, min(found.low, found.value - reach)), min(1.0, max(found.high, found.value + reach))
-    return replace(found, interval=(low, high))
-
-
-def stretched(area: Estimate, before: Estimate, after: Estimate) -> Estimate:
-    """The AUC with its interval stretched as that of the advantage was."""
-    lower = (after.value - after.low) / max(before.value - before.low, 1e-12)
-    upper = (after.high - after.value) / max(before.high - before.value, 1e-12)
-    low = max(0.0, area.value - max(1.0, lower) * (area.value - area.low))
-    high = min(1.0, area.value + max(1.0, upper) * (area.high - area.value))
-    return replace(area, interval=(low, high))
+def _tpr_at(
+    cases: Cases, scores: np.ndarray, members: np.ndarray, fpr: float, confidence: float, single: bool
+) -> OperatingPoint:
+    """With the interval at the threshold that was chosen, its own FPR beside it, or for the one whose FPR truly is that."""
+    if single:
+        return tpr_at_fpr(scores[members], scores[~members], fpr=fpr, confidence=confidence)
+    return cases.tpr_at_fpr(scores, members, fpr=fpr, confidence=confidence)
 
 
 def judge_attribute(
@@ -151,20 +119,19 @@ def judge_attribute(
     confidence: float,
     tests: float,
     releases: np.ndarray | None = None,
+    prior: float = 0.5,
 ) -> AttributeOutcome | None:
     """Success with the person in the data minus success without; the difference is what the data adds about them."""
-    inside, outside = right[members], right[~members]
-    if not len(inside) or not len(outside):
+    if members.all() or not members.any():
         return None
-    counts = (int(inside.sum()), len(inside)), (int(outside.sum()), len(outside))
+    right, cases = right.astype(bool), Cases.of(releases, len(right), prior)
     adjusted = 1 - (1 - confidence) / max(tests, 1)
     gain = np.nan if density is None else float(density[members].mean() - density[~members].mean())
-    spread = spread_over_releases(right.astype(bool), members, releases)
     return AttributeOutcome(
-        with_person=clopper_pearson(*counts[0], confidence=confidence),
-        without_person=clopper_pearson(*counts[1], confidence=confidence),
-        advantage=widened(difference(*counts, confidence=confidence), spread),
-        adjusted_low=widened(difference(*counts, confidence=adjusted), spread).low,
+        with_person=cases.rate(right, members, confidence=confidence),
+        without_person=cases.rate(right, ~members, confidence=confidence),
+        advantage=cases.gain(right, members, confidence=confidence),
+        adjusted_low=cases.gain(right, members, confidence=adjusted).low,
         likelihood_gain=gain,
     )
 

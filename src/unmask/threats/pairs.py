@@ -14,6 +14,8 @@ from unmask.stream import stream
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table, concatenate
 
+HALF = 5_000.0  # of the range of numbers in the worst case
+
 Row: TypeAlias = tuple[int, ...]
 
 
@@ -55,12 +57,17 @@ class WorstCase:
     tables, which keeps the changed cells off zero: what a black-box attacker needs, who sees no negative count. With `mixed` all
     values are common and only their combination is the target's own, for leaks that show when a generator makes up
     the target's row by itself (filters).
+
+    The first `numbers` columns (two at most) are whole numbers from 0 to 9,999 in two bins, for leaks of a maximum or a range:
+    in the first all others have the ends of the lower bin, and the target 9,999; in the second they have the ends of the
+    upper one, and the target 0. Numbers that are drawn anew within bins hardly ever meet the target's.
     """
 
     columns: int = 5
     rows: int = 1000
     repeat: int = 0
     mixed: bool = False
+    numbers: int = 2
 
     def __post_init__(self) -> None:
         if self.columns < 1 or self.rows < 2 or not 0 <= self.repeat < self.rows:
@@ -68,23 +75,36 @@ class WorstCase:
                 f"worst-case: columns={self.columns}, rows={self.rows}, repeat={self.repeat} makes no pair. Use at least "
                 "1 column and 2 rows, and fewer repeated rows than rows."
             )
+        if not 0 <= self.numbers <= 2:
+            raise ParameterError(f"worst-case: numbers={self.numbers} has no meaning. Use 0, 1 or 2 numeric columns.")
 
     def build(self, neighbours: Neighbours, table: Table | None, seed: int) -> Pair:
-        columns = tuple(Column(f"c{j + 1}", Kind.CATEGORICAL, values=("0", "1")) for j in range(self.columns))
-        schema = Schema(columns)
+        numeric = min(self.numbers, self.columns)
+        schema = Schema(tuple(_column(f"c{j + 1}", numeric=j < numeric) for j in range(self.columns)))
         common = np.zeros((self.rows, self.columns), dtype=np.int64)
         for j in range(2, self.columns):
             common[:, j] = (np.arange(self.rows) // (j - 1)) % 2
         if self.mixed:  # each row has one value less than the target, in turn
             common[:] = np.arange(self.columns) != (np.arange(self.rows) % self.columns)[:, None]
         common[1 : 1 + self.repeat] = 1
-        base = table_of(schema, common)
-        target = table_of(schema, np.ones((1, self.columns), dtype=np.int64))
+        target = np.ones((1, self.columns), dtype=np.int64)
+        if numeric == 2:  # the target has the lowest number here, and the highest in the first
+            common[:, 1], target[:, 1] = 1 - common[:, 1], 0
+        parts = HALF * common[:, :numeric] + ((np.arange(self.rows) % 2) * (HALF - 1))[:, None]
+        own = np.array([[2 * HALF - 1, 0.0][:numeric]])
+        parts[1 : 1 + self.repeat] = own
+        base, target_row = table_of(schema, common, parts), table_of(schema, target, own)
         name = f"worst case, {self.columns} columns, {self.rows} rows" + (
             f", {self.repeat} like the target" if self.repeat else ""
         )
         name += ", no value of its own" if self.mixed else ""
-        return with_target(name, base, target, place=0, neighbours=neighbours)
+        return with_target(name, base, target_row, place=0, neighbours=neighbours)
+
+
+def _column(name: str, *, numeric: bool) -> Column:
+    if numeric:
+        return Column(name, Kind.INTEGER, lower=0, upper=2 * HALF - 1, cuts=(HALF,))
+    return Column(name, Kind.CATEGORICAL, values=("0", "1"))
 
 
 @dataclass(frozen=True)
@@ -150,10 +170,10 @@ class OwnPair:
 NAMED: dict[str, type] = {"worst-case": WorstCase, "canary": Canary, "random": RandomPair}
 VARIANTS: dict[str, PairPlan] = {
     "worst-case": WorstCase(),
-    "repeat": WorstCase(columns=2, repeat=30),
-    "narrow": WorstCase(columns=2),
-    "tiny": WorstCase(columns=3, rows=4),
-    "mixed": WorstCase(columns=3, mixed=True),
+    "repeat": WorstCase(columns=2, repeat=30, numbers=0),
+    "narrow": WorstCase(columns=2, numbers=0),
+    "tiny": WorstCase(columns=3, rows=4, numbers=0),
+    "mixed": WorstCase(columns=3, mixed=True, numbers=0),
 }
 
 
@@ -177,9 +197,10 @@ def with_target(name: str, base: Table, target: Table, *, place: int, neighbours
     return Pair(name, concatenate([rest, target]), concatenate([rest, other]), target, other)
 
 
-def table_of(schema: Schema, codes: np.ndarray) -> Table:
-    """A table of categorical columns with these codes."""
-    return Table(schema, np.asfortranarray(codes, dtype=schema.code_type), np.empty((len(codes), 0), order="F"))
+def table_of(schema: Schema, codes: np.ndarray, numbers: np.ndarray | None = None) -> Table:
+    """A table with these codes; the numbers of its numeric columns, if it has some, come first to last."""
+    held = np.empty((len(codes), 0)) if numbers is None else numbers
+    return Table(schema, np.asfortranarray(codes, dtype=schema.code_type), np.asfortranarray(held, dtype=np.float64))
 
 
 def needed(table: Table | None, who: str) -> Table:

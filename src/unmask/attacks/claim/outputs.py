@@ -14,6 +14,7 @@ import numpy as np
 from unmask.attacks.claim.likelihood import PairLikelihood
 from unmask.generators._counts import mutual_information
 from unmask.generators._generator import Measurement
+from unmask.tables.exact import ExactValues
 from unmask.tables.table import Table, concatenate
 from unmask.threats.pairs import Pair
 
@@ -22,9 +23,10 @@ IMPOSSIBLE = -60.0  # stands for a log-likelihood of minus infinity
 MOST_COUNTS = 60  # codes that are counted one by one; larger domains only at the target's values
 MOST_PAIRS = 10
 MOST_ENTRIES = 60  # numbers of a bare mechanism's array that are looked at
+FLAT = 1e-7  # standard deviation of a column, in units of its largest number, below which it does not vary
 WHOLE = 60.0  # granularity of a whole number: nothing to read from its last bits
 
-BLACK, WHITE, BITS = "black", "white", "bits"
+BLACK, WHITE, BITS, ORDER = "black", "white", "bits", "order"
 Mapped: TypeAlias = dict[str, float]
 
 
@@ -109,7 +111,55 @@ class TableReader:
             seen[f"lowest {schema.names[j]}"], seen[f"highest {schema.names[j]}"] = smallest, largest
             outside += smallest < low or largest > high
         seen["columns beyond D'"] = outside
-        return seen
+        return seen | self._exact(synthetic)
+
+    def read_order(self, synthetic: Table) -> Mapped:
+        """What the order of the rows shows."""
+        return order_features(synthetic, (synthetic.codes == self._target).all(axis=1))
+
+    @cached_property
+    def _values(self) -> ExactValues:
+        return ExactValues(self.pair.target)
+
+    @cached_property
+    def _own_numbers(self) -> list[int]:
+        """Numeric columns in which nobody but the target has the target's very number."""
+        held = (self._values.find(self.pair.outside) == self._values.codes[0]).any(axis=0)
+        return [j for j in self.pair.outside.schema.numeric if not held[j] and self._values.codes[0, j] >= 0]
+
+    def _exact(self, synthetic: Table) -> Mapped:
+        """How often the target's very numbers occur: a bin that many are in hides that one of them was published."""
+        schema = self.pair.inside.schema
+        if not schema.numeric or not len(synthetic):
+            return {}
+        equal = self._values.find(synthetic) == self._values.codes[0]
+        seen = {f"exact {schema.names[j]}": float(equal[:, j].mean()) for j in schema.numeric}
+        return seen | {
+            "exact row": float(equal.all(axis=1).mean()),
+            "own numbers": int(equal[:, self._own_numbers].sum()),
+        }
+
+
+def order_features(synthetic: Table, like_target: np.ndarray) -> Mapped:
+    """What the order of the rows shows: how each column runs with it, and where rows like the target stand.
+
+    A release is a list, not a set: rows that are sorted one way with the target and another way without give everything away.
+    """
+    rows = len(synthetic)
+    if rows < 2:
+        return {}
+    place, values = np.linspace(-1.0, 1.0, rows), synthetic.codes.astype(np.float64)
+    for i, j in enumerate(synthetic.schema.numeric):
+        numbers = np.nan_to_num(synthetic.numbers[:, i])
+        values[:, j] = numbers / max(float(np.abs(numbers).max()), 1e-300)
+    mean = values.mean(axis=0)
+    spread = np.sqrt(np.maximum((values * values).mean(axis=0) - mean**2, 0.0) * (place @ place) * rows)
+    runs = np.divide(place @ values, spread, out=np.zeros(len(spread)), where=spread > FLAT * rows)
+    seen = {f"order of {name}": float(found) for name, found in zip(synthetic.schema.names, runs, strict=True)}
+    seen["order: first row"], seen["order: last row"] = float(like_target[0]), float(like_target[-1])
+    seen["order: place of the target"] = float(place[like_target].mean()) if like_target.any() else 0.0
+    seen["order: neighbours alike"] = float(np.mean((synthetic.codes[1:] == synthetic.codes[:-1]).all(axis=1)))
+    return seen
 
 
 def model_features(
@@ -182,11 +232,18 @@ def array_features(values: np.ndarray) -> Mapped:
 
 
 def group_of(name: str) -> str:
-    """Who can see a statistic: everybody, who sees the model, or who reads the last bits of floating point."""
+    """Who can see a statistic: everybody, who sees the model, who reads the last bits of floating point, or the order of rows."""
     if name == "granularity":
         return BITS
+    if name.startswith("order"):
+        return ORDER
     first = ("likelihood", "deviation", "cells as", "total", "log-likelihood", "beyond", "measured", "zero cells")
     return WHITE if name.startswith(first) else BLACK
+
+
+def is_readable(name: str, *, white_box: bool) -> bool:
+    """Whether a statistic is for the attacks on all of them; last bits and the order of rows have attacks of their own."""
+    return group_of(name) in ((BLACK, WHITE) if white_box else (BLACK,))
 
 
 def _shares(codes: np.ndarray, size: int) -> np.ndarray:

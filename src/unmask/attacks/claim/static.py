@@ -44,6 +44,9 @@ def static_attacks(pair: Pair) -> list[Static]:
         ),
         Static("statistics", "the release is nearer to the counts of one of the two tables", _nearer),
     ]
+    if pair.inside.schema.numeric:
+        words = "numbers that only the target has appear in the release"
+        found.append(Static("own numbers", words, _own_numbers))
     if rows_in != rows_out:
         rule = {rows_in: IN, rows_out: OUT}
         found.append(
@@ -68,6 +71,12 @@ def _unmoved(seen: Seen) -> int:
 
 def _own_values(seen: Seen) -> int:
     return IN if seen["columns beyond D'"] > 0 else OUT
+
+
+def _own_numbers(seen: Seen) -> int:
+    if "own numbers" not in seen:
+        return ABSTAIN
+    return IN if seen["own numbers"] > 0 else OUT
 
 
 def _copied(seen: Seen) -> bool:

@@ -12,8 +12,10 @@ import numpy as np
 from numba import njit
 
 from unmask.errors import ParameterError
+from unmask.tables.exact import ExactValues
 from unmask.tables.table import Table
 
+NUMBERS = ("equal", "bin", "both", "at-most")
 MOST = 10_000  # features per target where every query is asked once for each value of a secret
 WORD = 64
 
@@ -24,7 +26,11 @@ class QueryFeatures:
 
     The presence of a target raises just these counts, so a few of them tell more than all marginals. Order 1 asks for every
     column; a higher one for `count` random sets of so many columns, the same ones for every release and target.
-    A number agrees if it is in the target's bin, or ("at-most") if it does not exceed the target's; missing agrees with missing.
+    A number agrees if it is *equal*, as in the authors' program: generators that draw from people's own amounts publish the
+    very number, and a bin buries it among everybody near. Missing then agrees with nothing, nor does a category that the schema
+    does not list. With "bin" a number agrees if it is in the target's bin, which sees more of generators that draw numbers anew
+    within bins; "both" asks every query either way. With "at-most" a number agrees if it does not exceed the target's. Under
+    bins and at-most, missing agrees with missing.
 
     In the attribute game every set includes the secret column (order 1: the secret alone), and the query is asked for each
     of its values.
@@ -34,7 +40,7 @@ class QueryFeatures:
 
     order: int | str = "1-3"  # one order, or a range such as "1-3"
     count: int = 100  # sets of columns per order above 1; all of them where there are fewer
-    numbers: str = "bin"  # or "at-most"
+    numbers: str = "equal"  # or "bin", "both", "at-most"
     subsets: int = 0  # another number draws other sets of columns
 
     def __post_init__(self) -> None:
@@ -43,8 +49,8 @@ class QueryFeatures:
             value: Any = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ParameterError(f"queries: {name} is {value!r}; it must be a whole number from {least}.")
-        if self.numbers not in ("bin", "at-most"):
-            raise ParameterError(f"queries: numbers is {self.numbers!r}; it must be 'bin' or 'at-most'.")
+        if self.numbers not in NUMBERS:
+            raise ParameterError(f"queries: numbers is {self.numbers!r}; it must be one of {', '.join(NUMBERS)}.")
 
     @property
     def key(self) -> str:
@@ -52,27 +58,37 @@ class QueryFeatures:
 
     def compute(self, synthetic: Table, targets: Table) -> np.ndarray:
         """Targets x queries (x values of the secret, one after the other)."""
+        ways = ("equal", "bin") if self.numbers == "both" else (self.numbers,)
+        found = [self._counts(synthetic, targets, way) for way in ways]
+        return np.concatenate(found, axis=1) / max(len(synthetic), 1)
+
+    def _counts(self, synthetic: Table, targets: Table, way: str) -> np.ndarray:
         columns = np.ascontiguousarray(synthetic.codes.T)
-        matches = np.zeros((len(targets), *_words(columns)), dtype=np.uint64)
-        _match_codes(columns, np.ascontiguousarray(targets.codes), matches)
-        if self.numbers == "at-most":
-            places = np.array(synthetic.schema.numeric, dtype=np.int64)
-            _match_numbers(
-                np.ascontiguousarray(synthetic.numbers.T), np.ascontiguousarray(targets.numbers), places, matches
-            )
+        matches = _matches(synthetic, targets, columns, way)
         low, high = _orders(self.order)
         secret = hidden_column(targets)
         if secret is None:
-            chosen = _chosen(columns.shape[0], None, low, high, self.count, self.subsets)
-            counts = _count(matches, chosen)
-        else:
-            levels = synthetic.schema.columns[secret].size
-            chosen = _chosen(columns.shape[0], secret, low, high, self.count, self.subsets)
-            chosen = chosen[: max(1, MOST // levels)]
-            held = np.zeros((levels, matches.shape[2]), dtype=np.uint64)
-            _match_levels(columns[secret], held)
-            counts = _count_levels(matches, chosen, held)
-        return counts / max(len(synthetic), 1)
+            return np.asarray(_count(matches, _chosen(columns.shape[0], None, low, high, self.count, self.subsets)))
+        levels = synthetic.schema.columns[secret].size
+        chosen = _chosen(columns.shape[0], secret, low, high, self.count, self.subsets)[: max(1, MOST // levels)]
+        held = np.zeros((levels, matches.shape[2]), dtype=np.uint64)
+        _match_levels(columns[secret], held)
+        return np.asarray(_count_levels(matches, chosen, held))
+
+
+def _matches(synthetic: Table, targets: Table, columns: np.ndarray, way: str) -> np.ndarray:
+    """Bit i of [t, j]: row i agrees with target t in column j."""
+    matches = np.zeros((len(targets), *_words(columns)), dtype=np.uint64)
+    if way == "equal":
+        exact = ExactValues(targets)
+        _match_codes(np.ascontiguousarray(exact.find(synthetic).T), np.ascontiguousarray(exact.codes), matches)
+        return matches
+    _match_codes(columns, np.ascontiguousarray(targets.codes), matches)
+    if way == "at-most":
+        places = np.array(synthetic.schema.numeric, dtype=np.int64)
+        numbers, limits = np.ascontiguousarray(synthetic.numbers.T), np.ascontiguousarray(targets.numbers)
+        _match_numbers(numbers, limits, places, matches)
+    return matches
 
 
 def hidden_column(targets: Table) -> int | None:

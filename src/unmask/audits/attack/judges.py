@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -73,9 +74,13 @@ def judge_of(played: Played, attack: Scored, tests: int) -> Judge:
         active = played.test.active[:, positions]
         members = played.test.members[:, positions][active]
         values = None if density is None else density[:, positions][active]
-        drawn = _release_of(active)
         return judge_attribute(
-            right[:, positions][active], members, values, confidence=played.confidence, tests=tests, releases=drawn
+            right[:, positions][active],
+            members,
+            values,
+            confidence=played.confidence,
+            tests=tests,
+            **_drawn(played, active),
         )
 
     return attribute
@@ -122,15 +127,16 @@ def _membership_judge(played: Played, attack: Scored, tests: int) -> Judge:
         members = played.test.members[:, positions][chosen]
         # Scores are shifted so that each target's own threshold is at 0.
         shifted = (scores - thresholds[None, :])[:, positions][chosen]
-        drawn = _release_of(chosen)
-        return judge_membership(shifted, members, 0.0, confidence=played.confidence, tests=tests, releases=drawn)
+        return judge_membership(
+            shifted, members, 0.0, confidence=played.confidence, tests=tests, **_drawn(played, chosen)
+        )
 
     return membership
 
 
-def _release_of(active: np.ndarray) -> np.ndarray:
-    """The release behind each judged score."""
-    return np.nonzero(active)[0]
+def _drawn(played: Played, active: np.ndarray) -> dict[str, Any]:
+    """The release behind each judged score, which is the independent draw (one fit each), and the coins of the game."""
+    return {"releases": np.nonzero(active)[0], "prior": played.setting.game.prior}
 
 
 def membership_guesses(played: Played, attack: Scored) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -191,7 +197,9 @@ def raw_judge_of(played: Played) -> Judge:
     def membership(positions: np.ndarray) -> Outcome | None:
         active = drawn.active[:, positions]
         members = drawn.members[:, positions][active]
-        return judge_membership(scores[:, positions][active], members, MATCH, confidence=confidence, tests=1)
+        return judge_membership(
+            scores[:, positions][active], members, MATCH, confidence=confidence, tests=1, **_drawn(played, active)
+        )
 
     if played.plan.goal == Goal.MEMBERSHIP:
         return membership
@@ -200,6 +208,8 @@ def raw_judge_of(played: Played) -> Judge:
     def attribute(positions: np.ndarray) -> Outcome | None:
         active = drawn.active[:, positions]
         members = drawn.members[:, positions][active]
-        return judge_attribute(right[:, positions][active], members, None, confidence=confidence, tests=1)
+        return judge_attribute(
+            right[:, positions][active], members, None, confidence=confidence, tests=1, **_drawn(played, active)
+        )
 
     return attribute

@@ -20,6 +20,7 @@ from unmask.results.policy import Severity
 from unmask.results.result import Exposure, Facts, Finding, Records
 from unmask.simulation.draws import failures_in_words
 from unmask.stats import auc, smallest_visible_leak
+from unmask.stats.cases import Cases
 from unmask.stats.outcomes import FPR_GRID, MembershipOutcome
 from unmask.stream import stream
 from unmask.threats.knowledge import Goal
@@ -52,8 +53,9 @@ def _heads(plan: AttackPlan) -> tuple[str, ...]:
     """What is told about every attack, most important first; the first MAIN stand in the first table."""
     gain = ("advantage", "low", "high", "privacy gain", "advantage on raw data")
     if plan.goal == Goal.MEMBERSHIP:
-        rates = tuple(f"TPR at FPR {fpr:g}" for fpr in FPR_GRID)
-        return (*gain, "AUC", "AUC low", "AUC high", *rates, "accuracy", "TPR", "FPR", "precision at 1 %", "epsilon >=")
+        rates = tuple(f"TPR at FPR {fpr:g}{end}" for fpr in FPR_GRID for end in ("", " low"))
+        more = ("accuracy", "TPR", "TPR low", "FPR", "FPR high", "precision at 1 %", "precision low", "epsilon >=")
+        return (*gain, "AUC", "AUC low", "AUC high", *rates, *more)
     return (*gain, "right with", "right without", "density gain")
 
 
@@ -65,10 +67,11 @@ def _cells(outcome: Outcome, raw: Outcome | None) -> tuple[Cell, ...]:
     lost = raw.advantage.value if raw is not None else float("nan")
     start = _rounded(found.value, found.low, found.high, lost - found.value, lost)
     if isinstance(outcome, MembershipOutcome):
-        rates = tuple(point.tpr.value for point in outcome.tpr_at)
+        rates = tuple(end for point in outcome.tpr_at for end in (point.tpr.value, point.tpr.low))
         auc = (outcome.auc.value, outcome.auc.low, outcome.auc.high)
-        precise = outcome.precision.value if outcome.precision else float("nan")
-        more = (outcome.accuracy.value, outcome.tpr.value, outcome.fpr.value, precise)
+        precise = (outcome.precision.value, outcome.precision.low) if outcome.precision else (float("nan"),) * 2
+        tpr, fpr = outcome.tpr, outcome.fpr
+        more = (outcome.accuracy.value, tpr.value, tpr.low, fpr.value, fpr.high, *precise)
         return (*start, *_rounded(*auc, *rates, *more, outcome.epsilon.value))
     return (*start, *_rounded(outcome.with_person.value, outcome.without_person.value, outcome.likelihood_gain))
 
@@ -198,15 +201,26 @@ def _notes(played: Played, claims: tuple[str, ...], failures: tuple[str, ...]) -
 def _visible(played: Played, tests: int) -> tuple[str, ...]:
     """The smallest leak that the smallest group of targets would have shown."""
     adjusted = 1 - (1 - played.confidence) / tests
-    leaks = []
+    leaks, shared = [], False
     for group in played.groups:
         positions = played.in_group(group)
-        members = played.test.members[:, positions][played.test.active[:, positions]]
-        if members.any() and not members.all():
-            leaks.append(smallest_visible_leak(int(members.sum()), int((~members).sum()), confidence=adjusted))
+        active = played.test.active[:, positions]
+        members = played.test.members[:, positions][active]
+        if members.all() or not members.any():
+            continue
+        cases = Cases.of(np.nonzero(active)[0], members.size, played.setting.game.prior)
+        shared |= not cases.alone
+        leaks.append(
+            smallest_visible_leak(int(members.sum()), int((~members).sum()), confidence=adjusted)
+            if cases.alone
+            else cases.visible_leak(
+                members, power=0.8, confidence=adjusted, rng=stream(played.plan.seed, "visible", group)
+            )
+        )
     if not leaks or not np.isfinite(max(leaks)):
         return ("With so few releases not even a leak of everything would have been seen: use more --tests.",)
+    together = ", all targets of a release at once," if shared else ""
     return (
-        f"An attack without false alarms that recognises {in_100(max(leaks))} releases with a target would have been seen "
-        "in 8 of 10 runs of this size; an attack with false alarms must do better than that.",
+        f"An attack without false alarms that recognises {in_100(max(leaks))} releases with a target{together} would have "
+        "been seen in 8 of 10 runs of this size; an attack with false alarms must do better than that.",
     )

@@ -8,7 +8,7 @@ from unmask.attacks.claim._attack import ClaimAttack
 from unmask.attacks.claim.fingerprint import Fingerprint
 from unmask.attacks.claim.learnt import BestStatistic, Ridge
 from unmask.attacks.claim.likelihood import plan_regions
-from unmask.attacks.claim.outputs import BITS, BLACK, WHOLE, group_of
+from unmask.attacks.claim.outputs import BITS, ORDER, WHOLE, group_of, is_readable
 from unmask.attacks.claim.ratio import Ratio
 from unmask.attacks.claim.static import model_attacks, static_attacks
 from unmask.attacks.claim.wager import PairSide
@@ -19,7 +19,7 @@ from unmask.stream import stream
 
 WIDE = 0.25  # share of the claim against which the wide regions are chosen: for a bound where the claim stands
 RATIO_WEIGHT = 4.0  # of the likelihood ratio, in units of any other attack
-RARE_WEIGHT = 0.5  # of attacks that double another
+RARE_WEIGHT = 0.5  # of attacks that double another, or look for what is rarely there
 CREDIT, WIDE_CREDIT = 12, 60  # bets that the simulated record counts for
 
 
@@ -42,15 +42,21 @@ def attacks_for(setting: PairSetting, claim: Claim, pilot: Sequence[Measurement]
             found.append(Ratio("likelihood ratio, wide", words, whole, RATIO_WEIGHT))
 
     def usable(name: str) -> bool:
-        return group_of(name) == BLACK or (group_of(name) != BITS and white)
+        return is_readable(name, white_box=white)
 
     found.append(BestStatistic("best statistic", "one statistic", epsilon, usable))
     found.append(Ridge("all statistics", "a learnt score of all statistics", epsilon, usable))
     found.append(Ridge("all statistics, wide", "a learnt score of all statistics", WIDE * epsilon, usable, RARE_WEIGHT))
+    if not bare:
+        found.append(BestStatistic("row order", "the order of the rows", epsilon, _is_order, RARE_WEIGHT))
     found.append(Fingerprint("same output", "the same release comes again and again (a fixed seed)", 0))
     if white and not bare:
         found.append(Fingerprint("same noise", "the same measurements come again and again (a fixed seed)", 1))
     return found
+
+
+def _is_order(name: str) -> bool:
+    return group_of(name) == ORDER
 
 
 def bits_attacks(claim: Claim) -> list[ClaimAttack]:

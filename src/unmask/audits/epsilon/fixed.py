@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.attacks.claim._attack import History, guesses_of, record
 from unmask.attacks.claim.learnt import LinearScore, growth
-from unmask.attacks.claim.outputs import BITS, BLACK, group_of
+from unmask.attacks.claim.outputs import is_readable
 from unmask.generators.claim import Claim
 from unmask.stats import (
     Bound,
@@ -75,7 +75,7 @@ def _score(past: History, early: np.ndarray, claim: Claim, white_box: bool) -> t
     """The score to judge, chosen on the early runs."""
     if white_box and RATIO in past.names:
         return RATIO, past.values[:, past.names.index(RATIO)]
-    names = tuple(n for n in past.names if group_of(n) == BLACK or (white_box and group_of(n) != BITS))
+    names = tuple(n for n in past.names if is_readable(n, white_box=white_box))
     values = past.values[:, [past.names.index(name) for name in names]]
     candidates: list[tuple[str, np.ndarray]] = [(name, values[:, place]) for place, name in enumerate(names)]
     candidates += [(f"minus {name}", -column) for name, column in candidates]

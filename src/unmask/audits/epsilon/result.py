@@ -29,6 +29,9 @@ from unmask.tables.table import Table
 
 POWER = 0.8
 POINTS = 200  # of a series
+NEAR = (
+    0.7  # share of the largest visible bound that a copycat reaches: coins do not come in turn, and attacks learn first
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,13 @@ class Control:
     name: str
     bound: Bound
     refuted: bool
+
+    @property
+    def behaves(self) -> bool:
+        """Nothing may show of the oblivious one; of the copycat what so many runs can show, be it less than the claim."""
+        if self.name == "oblivious":
+            return not self.refuted
+        return self.refuted or self.bound.value >= NEAR * self.bound.largest_visible
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,7 +336,7 @@ def _notes(
 
 
 def _control_notes(controls: Sequence[Control]) -> list[str]:
-    bad = [c.name for c in controls if (c.name == "oblivious") == c.refuted]
+    bad = [c.name for c in controls if not c.behaves]
     if not bad:
         return []
     return [f"A control did not behave ({', '.join(bad)}): do not trust this audit before you know why (see controls)."]
