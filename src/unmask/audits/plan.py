@@ -40,6 +40,7 @@ class Option:
     off: str = ""  # of a switch: the option that turns it off
     shown: str = ""  # what help says of the default where the value would tell nothing
     metavar: str = ""
+    code: Callable[[str], bool] | None = None  # whether a text names code that somebody brings along
     read: Callable[[Any], Any] | None = None  # from text or plain data to the value
     write: Callable[[Any], Any] | None = None  # and back
 
@@ -228,6 +229,18 @@ def read_plan(plan: type[Plan], path: Path) -> dict[str, Any]:
     return read_toml(
         path, [choice.name for choice in choices_of(plan)], absent=f"Write one with --write-plan {path.name}"
     )
+
+
+def code_in(plan: type[Plan], choices: Mapping[str, Any]) -> tuple[str, ...]:
+    """What these choices would run of code that is not part of unmask or of an installed plug-in, in words."""
+    found = []
+    for choice in choices_of(plan):
+        given = choices.get(choice.name)
+        texts = given if isinstance(given, list | tuple) else (given,)
+        is_code = choice.option.code
+        if is_code is not None:
+            found += [f"{choice.name} = {text}" for text in texts if isinstance(text, str) and is_code(text)]
+    return tuple(found)
 
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])

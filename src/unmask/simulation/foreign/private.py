@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from unmask.errors import InputError
-from unmask.files import write_atomically
+from unmask.files import parse_json, read_text, write_atomically
 from unmask.generators.claim import Claim, Neighbours
 from unmask.simulation.foreign.readme import FOR_YOU
 from unmask.simulation.foreign.words import Problem
@@ -77,14 +77,14 @@ def write_private(directory: Path, plan: ExportPlan, *, real: Table, versions: d
     }
     folder = directory / PRIVATE
     for name, content in contents.items():
-        write_atomically(folder / name, content)
-    write_atomically(folder / README, FOR_YOU)
-    write_atomically(folder / PLAN, _sealed(document))  # last: a pool with a plan is complete
+        write_atomically(folder / name, content, private=True)
+    write_atomically(folder / README, FOR_YOU, private=True)
+    write_atomically(folder / PLAN, _sealed(document), private=True)  # last: a pool with a plan is complete
 
 
 def write_coins(directory: Path, runs: tuple[ExportedRun, ...]) -> None:
     """Write who is in each run."""
-    write_atomically(directory / PRIVATE / COINS, _sealed({"runs": [asdict(run) for run in runs]}))
+    write_atomically(directory / PRIVATE / COINS, _sealed({"runs": [asdict(run) for run in runs]}), private=True)
 
 
 def read_private(directory: Path) -> Private:
@@ -106,7 +106,9 @@ def read_private(directory: Path) -> Private:
         contents = {name: (folder / name).read_bytes() for name in (REAL, SCHEMA)}
         changed = [name for name, content in contents.items() if sha256(content) != document["sha256"][name]]
         problems += [(f"{PRIVATE}/{name}", CHANGED) for name in changed]
-        real = _unpacked(contents[REAL], schema_from_json(json.loads(contents[SCHEMA]), SCHEMA), document["notes"])
+        real = _unpacked(
+            contents[REAL], schema_from_json(parse_json(contents[SCHEMA], SCHEMA), SCHEMA), document["notes"]
+        )
         if not problems and real.digest() != document["real"]:
             problems.append((f"{PRIVATE}/{REAL}", "is not the table of the export."))
         runs: tuple[ExportedRun, ...] = ()
@@ -141,10 +143,12 @@ def _seal(document: dict[str, Any]) -> str:
 
 def _opened(path: Path) -> tuple[dict[str, Any], list[Problem]]:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        document = parse_json(read_text(path), str(path))
+        if not isinstance(document, dict):
+            raise InputError("not an object")
+    except (FileNotFoundError, InputError):
         raise InputError(f"{path}: damaged, it cannot be read. Put the file of the export back.") from None
-    if not isinstance(document, dict) or document.get("seal") != _seal(document):
+    if document.get("seal") != _seal(document):
         return document, [(f"{PRIVATE}/{path.name}", CHANGED)]
     return document, []
 
