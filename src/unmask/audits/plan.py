@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
-import math
 import numbers
+import sys
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -23,6 +23,8 @@ from unmask.results.policy import Policy
 
 if TYPE_CHECKING:
     from unmask.results.result import Input, Result
+
+MOST = 10**9  # of anything that is counted
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,11 @@ class Choice:
     def _number(self, given: Any) -> Any:
         whole = self.kind is int
         fits = isinstance(given, numbers.Integral if whole else numbers.Real) and not isinstance(given, bool)
-        if not fits or not math.isfinite(given):
+        if not fits or (not whole and not abs(given) <= sys.float_info.max):
             raise self._wrong(given, "it must be a whole number" if whole else "it must be a number")
         given = self.kind(given)  # of numpy's numbers too
+        if whole and not self.option.apart and abs(given) > MOST:
+            raise self._wrong(given, f"nobody lives to see more than {MOST:,}")
         least, most = self.option.least, self.option.most
         if self.option.share and not 0 < given < 1:
             raise self._wrong(given, "use a share between 0 and 1")
@@ -111,7 +115,8 @@ class Choice:
         return given
 
     def _wrong(self, given: Any, advice: str) -> ParameterError:
-        return ParameterError(f"{self.asked} is {given!r}; {advice}.")
+        text = repr(given)
+        return ParameterError(f"{self.asked} is {text if len(text) <= 200 else text[:200] + '...'}; {advice}.")
 
     def plain(self, value: Any) -> Any:
         """The value as JSON and TOML hold it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import types
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -12,6 +13,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from unmask.errors import ParameterError, RunError
 
 # JSON has no word for these; a text keeps the file readable by every parser.
+LARGEST = sys.float_info.max
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -58,7 +60,8 @@ def from_plain(kind: Any, plain: Any, where: str) -> Any:
 
 
 def _is_number(plain: Any) -> bool:
-    return isinstance(plain, int | float) and not isinstance(plain, bool)
+    """Whether a float can hold it: JSON knows no largest whole number."""
+    return isinstance(plain, int | float) and not isinstance(plain, bool) and not LARGEST < abs(plain) < math.inf
 
 
 def _dataclass(kind: type, plain: Any, where: str) -> Any:

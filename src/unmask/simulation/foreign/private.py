@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,10 @@ FORMAT = 1
 TRAIN, SYNTHETIC, PRIVATE = "train", "synthetic", "private"
 README, PLAN, REAL, SCHEMA, COINS = "README.txt", "plan.json", "real.npz", "schema.json", "coins.json"
 CHANGED = "changed since the export."
+# What files that were cut off, overwritten or edited do to those who read them.
+DAMAGED = (
+    OSError, KeyError, TypeError, ValueError, EOFError, AttributeError, OverflowError, NotImplementedError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,7 @@ def read_private(directory: Path) -> Private:
             runs = tuple(ExportedRun(**run) for run in listed["runs"])
             problems += found
         return Private(_plan_from(document["plan"]), document["versions"], real, runs, tuple(problems))
-    except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as problem:
+    except DAMAGED as problem:
         what = problem.strerror if isinstance(problem, OSError) and problem.strerror else type(problem).__name__
         named = "".join(f"\n{name}: {text}" for name, text in problems)
         raise InputError(
