@@ -118,7 +118,7 @@ def answer(arguments: Sequence[str] | None = None) -> int:
     except Exception as problem:  # noqa: BLE001 - the last line of defence: a message instead of a traceback
         if isinstance(problem, OSError) and problem.errno in NO_ROOM:
             return _told(f"Nothing more can be written: {problem.strerror}.", 2, problem)
-        what = f"{type(problem).__name__}: {problem}"
+        what = f"{type(problem).__name__}: {str(problem)[:2000]}"
         return _told(
             f"This is a defect of unmask: {what}\nRun again with UNMASK_DEBUG=1 and report what it prints.", 70, problem
         )

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from unmask.errors import ParameterError
+from unmask.files import is_stream
 
 FIRST = 65_536  # bytes that tell what a file is
 RUN_FILES = (
@@ -86,7 +87,7 @@ def check_output(path: Path, kind: str, *, force: bool | None = None) -> None:
     _not_an_input(path)
     if force is None:
         force = bool(context.params.get("force"))
-    if not force and os.path.isfile(path) and not _is(path, kind):
+    if not force and os.path.isfile(path) and not is_stream(path) and not _is(path, kind):
         raise ParameterError(
             f"{path}: there is a file of this name, and it is not {KINDS[kind]}. Name another, or replace it with --force."
         )
@@ -96,7 +97,7 @@ def _check_folder(folder: Path, *, force: bool) -> None:
     """A run directory: not the place of an input, and no folder with files of the same names that no audit wrote."""
     for name in RUN_FILES:
         _not_an_input(folder / name)
-    if force or (folder / RUN_FILES[0]).exists():
+    if force or os.path.exists(folder / RUN_FILES[0]):
         return  # whose result it is, is asked later
     if others := [name for name in RUN_FILES if os.path.lexists(folder / name)]:
         raise ParameterError(

@@ -46,6 +46,10 @@ def _search(ctx: click.Context, param: click.Parameter, folders: tuple[Path, ...
     sys.path.extend(str(folder.absolute()) for folder in folders if str(folder.absolute()) not in sys.path)
 
 
+def _at_a_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 def check_trust(plan: type[Plan], choices: Mapping[str, Any], source: Path, *, trusted: bool) -> None:
     """Stop if a file names code and nobody said that it may run. `choices` are those that come from the file."""
     from unmask.audits.plan import code_in
@@ -56,7 +60,7 @@ def check_trust(plan: type[Plan], choices: Mapping[str, Any], source: Path, *, t
     if not found or trusted:
         return
     told = f"{source} names code that would run here, with your rights:\n" + "\n".join(f"  {line}" for line in found)
-    if sys.stdin is not None and sys.stdin.isatty():
+    if _at_a_terminal():
         say(told)
         if click.confirm("Run it?", err=True):
             return

@@ -43,7 +43,7 @@ def check_types(column: Column) -> None:
             back = decode(column, codes, numbers)
             if column.format and column.kind is Kind.DATETIME:
                 given = dates_of_texts(tuple(back), column.format)
-                same = not np.isnat(given).any()
+                same = bool((given == stamps_of(numbers, column.resolution)).all())
             elif numbers is not None:
                 same = column.kind is Kind.DATETIME or bool((back.to_numpy(dtype=np.float64) == numbers).all())
             else:

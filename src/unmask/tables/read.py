@@ -181,6 +181,8 @@ def _decode(content: bytes, where: str) -> tuple[str, tuple[str, ...]]:
 def _parse(text: str, where: str, *, tab: bool) -> Frame:
     if "\0" in text:
         raise InputError(f"{where}: the file holds NUL characters, so it is not a text file. Save it as CSV.")
+    if "\n" not in text:
+        text = text.replace("\r", "\n")  # as old Macs ended their lines
     delimiter = "\t" if tab else _delimiter(text)
     names = _check_rows(text, delimiter, where)
     frame = pd.read_csv(

@@ -28,7 +28,8 @@ README, PLAN, REAL, SCHEMA, COINS = "README.txt", "plan.json", "real.npz", "sche
 CHANGED = "changed since the export."
 # What files that were cut off, overwritten or edited do to those who read them.
 DAMAGED = (
-    OSError, KeyError, TypeError, ValueError, EOFError, AttributeError, OverflowError, NotImplementedError, zipfile.BadZipFile, zlib.error,
+    OSError, KeyError, TypeError, ValueError, EOFError, AttributeError, OverflowError, NotImplementedError, zipfile.BadZipFile,
+    zlib.error,
 )  # fmt: skip
 
 
