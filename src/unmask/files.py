@@ -121,7 +121,8 @@ def read_toml(path: Path, known: Sequence[str] | None = None, *, absent: str = "
     except ValueError:  # Python's own limit on digits
         raise InputError(f"{path}: holds a number with too many digits.") from None
     if known is not None and (unknown := [name for name in plain if name not in known]):
-        raise InputError(f"{path}: unknown field {', '.join(unknown)}. Known: {', '.join(sorted(known))}.")
+        named = ", ".join(" ".join(name[:60].splitlines()) for name in unknown[:8])
+        raise InputError(f"{path}: unknown field {named}. Known: {', '.join(sorted(known))}.")
     return plain
 
 

@@ -69,6 +69,20 @@ def _audit(rng: random.Random, folder: Path) -> Arguments:
     return ["audit", real, synthetic, "--attempts", "20", "--fail-on", "none", *more]
 
 
+def _game(rng: random.Random, folder: Path) -> Arguments:
+    """A generator on an odd table, attacked."""
+    names, rows = rows_of(rng)
+    real = write_table(folder / "real.csv", rng, names, rows)
+    generator = rng.choice(["random", "independent", "cart", "copula", "mixture", "sanitiser", "raw", "copycat"])
+    attacks = rng.sample(
+        ["closest-record", "naive", "histogram", "correlation", "density", "linear", "record-linkage", "gen-lra"], 2
+    )
+    if rng.random() < 0.5:
+        chosen = [word for attack in attacks for word in ("--attacks", attack)]
+        return ["attack", real, "--generator", generator, *TINY[:8], *chosen, "--fail-on", "none"]
+    return ["everyone", real, "--generator", generator, "--runs", "8", "--fail-on", "none"]
+
+
 def _plain_table(folder: Path, rng: random.Random) -> Path:
     path = folder / "plain.csv"
     lines = [
@@ -171,7 +185,8 @@ def _report(rng: random.Random, folder: Path) -> Arguments:
     for place in range(rng.choice([1, 1, 1, 2])):
         run = folder / f"run{place}"
         run.mkdir()
-        plain = odd.changed(_result(rng.choice(RESULTS)), rng, rng.choice([1, 1, 2, 5]))
+        plain = _result(rng.choice(RESULTS))
+        plain = odd.changed(plain, rng, rng.choice([1, 2, 5])) if rng.random() < 0.4 else _poisoned(plain, rng)
         (run / "result.json").write_bytes(odd.as_json(plain, rng))
         if rng.random() < 0.3:
             (run / "records.csv").write_text(
@@ -196,6 +211,23 @@ def _report(rng: random.Random, folder: Path) -> Arguments:
     page = folder / "page.html"
     more = [["-o", page]] if len(runs) > 1 else [[], ["--json"], ["-o", page], ["-o", runs[0] / "result.json"]]
     return ["report", *runs, *rng.choice(more)]
+
+
+def _poisoned(plain: Any, rng: random.Random) -> Any:
+    """A result that can be read, with odd texts and numbers in it; what names a kind keeps its name."""
+    made = odd.in_kind(plain, rng, rng.choice([0.01, 0.1, 0.5]))
+    kept = (
+        {"format": plain["format"], "policy": plain.get("policy")} if "policy" in plain else {"format": plain["format"]}
+    )
+    made |= kept
+    for field, names in (
+        ("findings", ("severity", "criterion")),
+        ("grids", ("section", "kind", "roles")),
+        ("series", ("section", "kind")),
+    ):
+        for new, old in zip(made.get(field, []), plain.get(field, []), strict=True):
+            new |= {name: old[name] for name in names if name in old}
+    return made
 
 
 def _run_directory(rng: random.Random, folder: Path) -> Arguments:
@@ -333,5 +365,6 @@ KINDS: dict[str, tuple[Callable[[random.Random, Path], Any], int]] = {
     "options": (_options, 14),
     "run directory": (_run_directory, 6),
     "pool": (_pool, 3),
-    "audit": (_audit, 2),
+    "audit": (_audit, 4),
+    "game": (_game, 5),
 }

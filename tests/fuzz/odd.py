@@ -6,7 +6,8 @@ import random
 from typing import Any
 
 NUMBERS: tuple[Any, ...] = (
-    0, -1, 1, 2, 7, 0.5, -0.0, 1e308, -1e308, 1.7976931348623157e308, 5e-324, 1e-320, 2**31, 2**53 + 1, -(2**63), 2**64,
+    0, -1, 1, 2, 7, 0.5, -0.0, 1e308, -1e308, 1e299, -1e299, 1e150, 1.7976931348623157e308, 5e-324, 1e-320, 2**31, 2**53 + 1,
+    -(2**63), 2**64,
     10**18, 10**400,
     65_000, 65_001, 1e15, float("nan"), float("inf"), float("-inf"),
 )  # fmt: skip
@@ -102,6 +103,20 @@ def changed(plain: Any, rng: random.Random, times: int = 1) -> Any:
         else:
             inside[last] = odd(rng)
     return plain
+
+
+def in_kind(plain: Any, rng: random.Random, share: float = 0.05) -> Any:
+    """Plain data that is still what it should be, by its types, with a share of odd texts and numbers."""
+    if isinstance(plain, dict):
+        return {key: in_kind(value, rng, share) for key, value in plain.items()}
+    if isinstance(plain, list):
+        return [in_kind(value, rng, share) for value in plain]
+    if isinstance(plain, bool) or plain is None or rng.random() > share:
+        return plain
+    if isinstance(plain, str):
+        return rng.choice(TEXTS)
+    kept = [number for number in NUMBERS if isinstance(number, type(plain)) and number == number]
+    return rng.choice(kept)
 
 
 def as_json(plain: Any, rng: random.Random) -> bytes:

@@ -41,7 +41,7 @@ def test_many_random_cases():
     assert not tally.failures, "\n".join(tally.failures)
     assert set(tally.codes) <= set(ALLOWED)
     assert tally.codes[0] > MANY / 10, "cases that go through"
-    assert len(tally.kinds) == 8
+    assert len(tally.kinds) == 9
     assert tally.compared > MANY / 20
 
 

@@ -56,7 +56,7 @@ def write_report(result: Result, path: str | Path) -> Path:
     Into a directory go report.html and summary.md, beside result.json. A path that ends in .html gets the page alone.
     """
     path = Path(path)
-    if path.suffix.lower() == ".html" and not path.is_dir():
+    if path.suffix.lower() == ".html" and not os.path.isdir(path):
         write_atomically(path, render(result))
         return path
     write_atomically(path / REPORT, render(result, read_run(path)))

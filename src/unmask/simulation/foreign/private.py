@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import zipfile
 import zlib
 from dataclasses import asdict, dataclass
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from unmask.errors import InputError
-from unmask.files import parse_json, read_text, write_atomically
+from unmask.files import parse_json, read_text, shown, write_atomically
 from unmask.generators.claim import Claim, Neighbours
 from unmask.simulation.foreign.readme import FOR_YOU
 from unmask.simulation.foreign.words import Problem
@@ -70,6 +71,14 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def digest_of_file(path: Path) -> str:
+    """The digest of a file; "" for one that cannot be read, which is not what was exported."""
+    try:
+        return sha256(path.read_bytes())
+    except OSError:
+        return ""
+
+
 def write_private(directory: Path, plan: ExportPlan, *, real: Table, versions: dict[str, str]) -> None:
     """Write everything but the coins, which grow with the runs."""
     contents = {REAL: _packed(real), SCHEMA: schema_to_json(real.schema).encode()}
@@ -96,8 +105,10 @@ def write_coins(directory: Path, runs: tuple[ExportedRun, ...]) -> None:
 def read_private(directory: Path) -> Private:
     """Read what stayed at home. What was changed but can be read is in `problems`; what cannot be read is an error."""
     folder = directory / PRIVATE
-    if not directory.is_dir():
-        raise InputError(f"{directory}: there is no such pool. Write one with: unmask pool export real.csv --out pool/")
+    if not os.path.isdir(directory):
+        raise InputError(
+            f"{shown(directory)}: there is no such pool. Write one with: unmask pool export real.csv --out pool/"
+        )
     if not (folder / PLAN).exists():
         raise InputError(
             f"{directory}: there is no {PRIVATE}/{PLAN} here, so the coins are not known.\n"
