@@ -69,6 +69,19 @@ def test_nothing_beside_the_data_is_executed(data, program):
     assert not (data / "executed").exists(), (data / "executed").read_text()
 
 
+def test_settings_of_compiled_loops_are_not_taken_from_beside_the_data(monkeypatch):
+    """numba would read .numba_config.yaml there, which may name a folder of pickles; what the environment says goes first."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(sys, "path", ["/somewhere", *sys.path])
+    trust.forget_the_working_directory()
+    assert os.environ["NUMBA_CACHE_DIR"] == ""
+    assert sys.path[0] == "/somewhere"
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    trust.forget_the_working_directory()
+    assert sys.path[0] == "/somewhere"
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+
+
 def test_nor_by_the_workers(data):
     answer = run("attack", "real.csv", "--generator", "random", *TINY, "--workers", 2, "--quiet")
     assert answer.returncode == 0, answer.stderr

@@ -85,8 +85,7 @@ def run(*, path_is_clean: bool = False) -> None:
     threading.excepthook = lambda _: None
     try:
         os.getcwd()
-        if not path_is_clean:
-            forget_the_working_directory()
+        forget_the_working_directory(path_is_clean=path_is_clean)
     except OSError:
         say("The current directory is gone. Change to one that is there, and repeat the command.")
         sys.exit(2)

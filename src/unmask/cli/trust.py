@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from unmask.audits.plan import Plan
 
 
-def forget_the_working_directory() -> None:
+def forget_the_working_directory(*, path_is_clean: bool = False) -> None:
     """Take out of `sys.path` what `python -m` and `python -c` put first: the folder of the data is no place for code.
 
     Folders that the user named in PYTHONPATH stay, and so does everything under `-P`, which puts nothing there.
     """
-    if not sys.flags.safe_path and sys.path and sys.path[0] in ("", os.getcwd()):
+    # numba takes settings from .numba_config.yaml in the current directory: one could name a folder of pickles to load.
+    os.environ.setdefault("NUMBA_CACHE_DIR", "")
+    if not path_is_clean and not sys.flags.safe_path and sys.path and sys.path[0] in ("", os.getcwd()):
         del sys.path[0]
 
 

@@ -28,6 +28,10 @@ Source = Any  # a path, a Table, or a frame of pandas, polars or pyarrow
 
 DELIMITERS = (",", ";", "\t", "|")
 PARQUET = (".parquet", ".pq")
+# What damaged Parquet files do to pandas and pyarrow: their metadata is JSON that is taken at its word.
+UNREADABLE = (
+    OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, NotImplementedError, OverflowError, RecursionError,
+)  # fmt: skip
 MOST_EXPANDED = 4 * 2**30  # bytes
 HALF = re.compile("[\ud800-\udfff]")
 
@@ -147,8 +151,9 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         frame = pd.read_parquet(path)
     except ImportError:
         raise MissingExtraError("Parquet files need pyarrow. Install it with: pip install 'unmask[parquet]'") from None
-    except (OSError, ValueError) as problem:
-        raise InputError(f"{path.name}: not a readable Parquet file ({problem}).") from None
+    except UNREADABLE as problem:
+        what = str(problem) if isinstance(problem, OSError | ValueError) else type(problem).__name__
+        raise InputError(f"{path.name}: not a readable Parquet file ({what}).") from None
     check_frame(frame, path.name)
     return frame.reset_index(drop=True)
 
