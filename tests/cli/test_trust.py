@@ -82,13 +82,8 @@ def test_settings_of_compiled_loops_are_not_taken_from_beside_the_data(monkeypat
     monkeypatch.delenv("NUMBA_CACHE_DIR")
 
 
-def test_nor_by_the_workers(data):
-    answer = run("attack", "real.csv", "--generator", "random", *TINY, "--workers", 2, "--quiet")
-    assert answer.returncode == 0, answer.stderr
-    assert not (data / "executed").exists(), (data / "executed").read_text()
-
-
 def test_a_class_of_ones_own_is_named_by_its_path_or_by_python_path(data):
+    """In worker processes too, which import nothing else from beside the data."""
     common = ("attack", "real.csv", *TINY, "--workers", 2, "--quiet", "--generator")
     absent = run(*common, "mine:Same")
     assert absent.returncode == 2
@@ -133,13 +128,10 @@ def test_code_that_a_plan_names_is_shown_and_not_run(data, line, monkeypatch):
 
 def test_trust_runs_it_and_what_was_typed_needs_none(data):
     (data / "plan.toml").write_text('generator = "./mine.py:Same"\nattacks = ["closest-record"]\n')
-    sizes = ("--train-rows", "5", "--targets", "1", "--shadows", "4", "--tests", "4", "--fail-on", "none", "--quiet")
-    trusted = run("attack", "real.csv", "--plan", "plan.toml", "--trust", *sizes)
-    assert trusted.returncode == 0, trusted.stderr
-    typed = run("attack", "real.csv", "--plan", "plan.toml", "--generator", "./mine.py:Same", *sizes)
-    assert typed.returncode == 0, typed.stderr
-    known = run("attack", "real.csv", "--plan", "plan.toml", "--generator", "random", *sizes)
-    assert known.returncode == 0, known.stderr
+    common = ["attack", "real.csv", "--plan", "plan.toml", *TINY[:4], *TINY[6:], "--quiet"]
+    for more in (["--trust"], ["--generator", "./mine.py:Same"], ["--generator", "random"]):
+        answer = CliRunner().invoke(app, [*common, *more])
+        assert answer.exit_code == 0, (more, answer.exception)
 
 
 @pytest.mark.parametrize(("answered", "runs"), [("y\n", True), ("n\n", False), ("\n", False)])

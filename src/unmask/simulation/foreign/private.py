@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from unmask.errors import InputError
+from unmask.errors import InputError, SchemaError
 from unmask.files import parse_json, read_text, shown, write_atomically
 from unmask.generators.claim import Claim, Neighbours
 from unmask.simulation.foreign.readme import FOR_YOU
@@ -124,7 +124,9 @@ def read_private(directory: Path) -> Private:
         changed = [name for name, content in contents.items() if sha256(content) != document["sha256"][name]]
         problems += [(f"{PRIVATE}/{name}", CHANGED) for name in changed]
         real = _unpacked(
-            contents[REAL], schema_from_json(parse_json(contents[SCHEMA], SCHEMA), SCHEMA), document["notes"]
+            contents[REAL],
+            schema_from_json(parse_json(contents[SCHEMA], SCHEMA, error=SchemaError), SCHEMA),
+            document["notes"],
         )
         if not problems and real.digest() != document["real"]:
             problems.append((f"{PRIVATE}/{REAL}", "is not the table of the export."))
