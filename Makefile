@@ -9,7 +9,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check check-oldest calibrate bench papers docs clean
+.PHONY: help demo test check check-oldest calibrate fuzz bench papers docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -52,6 +52,12 @@ check-oldest: $(OLDEST)/installed  ## the tests of `make test` with the oldest l
 
 calibrate: $(VENV)/installed-test  ## honesty and power over hundreds of seeds (under 20 minutes)
 	$(PYTEST) -n 2 -m calibration
+
+SEED ?= 1
+COUNT ?= 2000
+SECONDS ?= 900
+fuzz: $(VENV)/installed-test  ## random files and options through the command line (SEED, COUNT, SECONDS); a short form is in calibrate
+	$(ONE_THREAD) $(BIN)/python -m tests.fuzz --seed $(SEED) --count $(COUNT) --seconds $(SECONDS)
 
 papers: $(VENV)/installed-test  ## full-size tables of the papers (long; results are recorded in docs/)
 	$(PYTEST) -m papers

@@ -1,40 +1,136 @@
-"""Files that are either old or new, never half."""
+"""Files that are either old or new, never half, and files of strangers that are read without surprises."""
 
 from __future__ import annotations
 
+import json
 import os
+import secrets
+import stat
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from unmask.errors import InputError, RunError
+from unmask.errors import InputError, ParameterError, RunError, UnmaskError
+
+OWNER_FILE, OWNER_FOLDER = 0o600, 0o700  # what concerns single people is for its owner's eyes
+_STREAMS = ("/dev/", "/proc/")  # names of what is open already: never replaced, whatever stands behind them
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file so that a reader, or a crash, sees either the old content or the new."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.part")
+def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:
+    """Write a file so that a reader, or a crash, sees either the old content or the new.
+
+    A link stays a link: what it leads to is replaced. Devices and pipes are written to. `private` files are readable by their
+    owner only, whatever the umask; others keep the rights that they have.
+    """
+    # What a text cannot say in UTF-8 (half a character, from somebody's JSON) is written as JSON escapes it.
+    data = content if isinstance(content, bytes) else content.encode("utf-8", errors="backslashreplace")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_bytes(content if isinstance(content, bytes) else content.encode())
-        scratch.replace(path)
+        if is_stream(path):
+            with open(path, "ab") as handle:  # not from the start: a shell may have opened it to append
+                handle.write(data)
+        else:
+            _replace(Path(os.path.realpath(path)), data, private=private)
     except OSError as problem:
-        raise RunError(f"{path}: cannot be written ({problem.strerror}). Choose another place.") from None
+        raise RunError(f"{shown(path)}: cannot be written ({problem.strerror}). Choose another place.") from None
+    except ValueError as problem:  # a path with a NUL
+        raise RunError(f"{shown(path)}: cannot be written ({problem}). Choose another place.") from None
+
+
+def is_stream(path: Path) -> bool:
+    """Whether this is a device, a pipe, or a name of something that is open already, such as /dev/stdout."""
+    if str(path).startswith(_STREAMS) and os.path.exists(path):
+        return True
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _replace(target: Path, data: bytes, *, private: bool) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = target.with_name(
+        f".unmask-{secrets.token_hex(6)}.part"
+    )  # short: the name itself may be as long as is allowed
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with open(os.open(scratch, flags, OWNER_FILE if private else 0o666), "wb") as handle:
+            handle.write(data)
+        if private:
+            set_rights(scratch, OWNER_FILE)
+        elif target.exists():
+            set_rights(scratch, stat.S_IMODE(target.stat().st_mode))
+        scratch.replace(target)
     finally:
-        if scratch.exists():
+        with suppress(OSError):
             scratch.unlink()
+
+
+def private_folder(path: Path) -> None:
+    """Make a folder that only its owner can look into; one that is there keeps its rights."""
+    if not os.path.isdir(path):
+        path.mkdir(parents=True, exist_ok=True, mode=OWNER_FOLDER)
+        set_rights(path, OWNER_FOLDER)
+
+
+def set_rights(path: Path, mode: int) -> None:
+    """Set rights where the system has them: Windows has other ones, and some shared folders none."""
+    if os.name == "posix":
+        with suppress(OSError):
+            os.chmod(path, mode)
+
+
+def shown(path: Path) -> str:
+    """A path for a message; nobody reads thousands of characters."""
+    text = str(path)
+    return text if len(text) <= 240 else f"{text[:120]}...{text[-60:]}"
+
+
+def read_text(path: Path, *, error: type[UnmaskError] = InputError) -> str:
+    """The text of a UTF-8 file, with or without a byte-order mark. That there is none is the caller's to explain."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise
+    except OSError as problem:
+        raise error(f"{shown(path)}: cannot be read ({problem.strerror}).") from None
+    except ValueError as problem:  # not UTF-8, or a path with a NUL
+        raise error(f"{shown(path)}: cannot be read ({problem}).") from None
+
+
+def parse_json(text: str | bytes, where: str, *, error: type[UnmaskError] = InputError) -> Any:
+    """What a JSON text holds. Files of strangers may be nested without end, or hold numbers of thousands of digits."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise error(f"{where}: line {problem.lineno} is not valid JSON: {problem.msg}.") from None
+    except RecursionError:
+        raise error(f"{where}: is nested too deeply to be read.") from None
+    except ValueError:  # Python's own limit on digits, or bytes that are no text
+        raise error(f"{where}: holds a number with too many digits, or is not UTF-8.") from None
 
 
 def read_toml(path: Path, known: Sequence[str] | None = None, *, absent: str = "") -> dict[str, Any]:
     """The fields of a TOML file; an unknown one is an error that lists the known. `absent` is said if there is no such file."""
     try:
-        plain = tomllib.loads(path.read_text(encoding="utf-8"))
+        plain = tomllib.loads(read_text(path))
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file. {absent}".rstrip()) from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{path}: cannot be read ({problem}).") from None
+        raise InputError(f"{shown(path)}: there is no such file. {absent}".rstrip()) from None
     except tomllib.TOMLDecodeError as problem:
         raise InputError(f"{path}: not valid TOML: {problem}.") from None
+    except RecursionError:
+        raise InputError(f"{path}: is nested too deeply to be read.") from None
+    except ValueError:  # Python's own limit on digits
+        raise InputError(f"{path}: holds a number with too many digits.") from None
     if known is not None and (unknown := [name for name in plain if name not in known]):
-        raise InputError(f"{path}: unknown field {', '.join(unknown)}. Known: {', '.join(sorted(known))}.")
+        named = ", ".join(" ".join(name[:60].splitlines()) for name in unknown[:8])
+        raise InputError(f"{path}: unknown field {named}. Known: {', '.join(sorted(known))}.")
     return plain
+
+
+def limit(name: str, usual: int) -> int:
+    """A limit that keeps a strange file from filling the memory; the environment variable of this name raises it."""
+    asked = os.environ.get(name, "")
+    if not asked:
+        return usual
+    if not (asked.isascii() and asked.isdigit()) or len(asked) > 18 or int(asked) < 1:
+        raise ParameterError(f"{name} is '{asked}'; use a whole number from 1, or unset it.")
+    return int(asked)

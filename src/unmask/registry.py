@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
-from collections.abc import Mapping
+import importlib.util
+import os
+import sys
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
+from types import ModuleType
 from typing import Any
 
-from unmask.errors import MissingExtraError, ParameterError
+from unmask.errors import MissingExtraError, ParameterError, UnmaskError
 
 
 @dataclass(frozen=True)
@@ -21,15 +26,63 @@ class Entry:
 
 
 def load_class(place: str) -> type:
-    """The class at `module:Class`."""
-    module, _, attribute = place.partition(":")
+    """The class at `module:Class`, or at `./file.py:Class`: a file is looked for only where its path says."""
+    module, _, attribute = place.rpartition(":") if ".py:" in place else place.partition(":")
+    if not module.strip() or not attribute.strip():
+        raise ParameterError(f"'{place}' is no place of a class. Write it as package.module:Class or ./file.py:Class.")
     try:
-        found: type = getattr(importlib.import_module(module), attribute)
+        loaded = _module_of_file(module) if module.endswith(".py") else importlib.import_module(module)
+        found: type = getattr(loaded, attribute)
     except ModuleNotFoundError as problem:
-        raise MissingExtraError(f"'{place}' cannot be imported: {problem}. Is the package installed here?") from None
+        raise MissingExtraError(
+            f"'{place}' cannot be imported: {problem}. Is the package installed here?\n"
+            "A file of your own is named by its path, ./file.py:Class, or found with --python-path DIR."
+        ) from None
     except AttributeError:
         raise ParameterError(f"Module '{module}' has no '{attribute}'.") from None
+    except UnmaskError:
+        raise
+    except Exception as problem:
+        if module.startswith("unmask."):
+            raise  # a defect of ours
+        raise ParameterError(f"'{place}' cannot be imported: {type(problem).__name__}: {problem}") from problem
     return found
+
+
+def _module_of_file(path: str) -> ModuleType:
+    """The module in a file, under a name that hides no other. Its folder is not searched for anything else.
+
+    It goes to worker processes as it is: they could not import it by name.
+    """
+    full = os.path.realpath(path)
+    name = f"unmask_file_{hashlib.sha256(os.fsencode(full)).hexdigest()[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    if not os.path.isfile(full):
+        raise ParameterError(f"{path}: there is no such file.")
+    spec = importlib.util.spec_from_file_location(name, full)
+    if spec is None or spec.loader is None:
+        raise ParameterError(f"{path}: this is not a Python file.")
+    import cloudpickle
+
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    cloudpickle.register_pickle_by_value(module)
+    return module
+
+
+def names_code(text: str, known: Collection[str]) -> bool:
+    """Whether this names code outside what is installed under a name: `command: ...`, `module:Class` or `./file.py:Class`.
+
+    A parameter may name a class too, as in `histogram:classifier=module:Class`.
+    """
+    name, sign, settings = text.partition(":")
+    return bool(sign) and (name not in known or ":" in settings)
 
 
 def build(name: str, parameters: Mapping[str, Any], places: Mapping[str, str], *, what: str) -> Any:

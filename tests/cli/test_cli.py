@@ -157,7 +157,7 @@ def test_settings_reach_a_class_of_ones_own(real, tmp_path):
         "    def sample(self, rows):\n"
         "        return self.frame.sample(rows, replace=True).reset_index(drop=True)\n"
     )
-    common = (real, "--generator", "mine:Same", "--set", "times=2")
+    common = (real, "--generator", "./mine.py:Same", "--set", "times=2")
     made = unmask("synthesize", *common, "-o", tmp_path / "x.csv", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     attacked = unmask(
@@ -165,7 +165,7 @@ def test_settings_reach_a_class_of_ones_own(real, tmp_path):
         "--workers", 1, "--fail-on", "none", cwd=tmp_path,
     )  # fmt: skip
     assert attacked.returncode == 0, attacked.stderr
-    wrong = unmask("attack", real, "--generator", "mine:Same", "--set", "tines=2", cwd=tmp_path)
+    wrong = unmask("attack", real, "--generator", "./mine.py:Same", "--set", "tines=2", cwd=tmp_path)
     assert wrong.returncode == 2
     assert "tines" in wrong.stderr
 

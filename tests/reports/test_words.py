@@ -66,4 +66,4 @@ def test_the_summary_tells_the_same_and_is_plain_markdown():
     assert f"**{SHAPES[Severity.HIGH]} high: Closest-record: 19 in 100 members" in text
     assert "| Linking (WP29) | linking |" in text
     assert "Not tested:" in text
-    assert safe("<b> @team [x](y) |*_`\n#") == r"&lt;b&gt; &#64;team \[x\](y) \|\*\_\` \#"
+    assert safe("<b> @team [x](y) |*_`\n#") == r"&lt;b&gt; &#64;&#8203;team \[x\](y) \|\*\_\` &#35;&#8203;"

@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from unmask.errors import InputError, SchemaError
@@ -215,3 +216,15 @@ def test_sdv_metadata_of_several_tables_is_refused(tmp_path):
     (tmp_path / "m.json").write_text(json.dumps({"METADATA_SPEC_VERSION": "V1", "tables": {"a": SDV, "b": SDV}}))
     with pytest.raises(SchemaError, match="2 tables"):
         read_schema(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "Float32", "int8", "Int64", "uint8", "category", "bool", "boolean", "string"]
+)
+def test_the_schema_of_a_frame_can_be_written_and_read(dtype):
+    """Types that round are no reason to refuse a schema; those that cannot hold its values are."""
+    values = (
+        np.random.default_rng(0).normal(size=60) if "loat" in dtype else np.arange(60) % (2 if "bool" in dtype else 5)
+    )
+    schema = read_table(pd.DataFrame({"a": pd.Series(values).astype(dtype)})).schema
+    assert schema_from_json(json.loads(schema_to_json(schema))) == schema

@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from unmask.attacks._attack import Attack, Prediction, PreparedAttack, ReleaseAttack, Secret, ShadowAttack
-from unmask.registry import Entry, build, describe, settings_from
+from unmask.registry import Entry, build, describe, names_code, settings_from
 
 __all__ = [
     "Attack",
@@ -66,6 +66,11 @@ def parse(text: str) -> Attack:
     """An attack from text such as `queries:order=1,count=50`; the same strings work everywhere."""
     name, _, settings = text.partition(":")
     return get(name, **settings_from(settings.split(","))) if settings and name in _places() else get(text)
+
+
+def is_code(text: str) -> bool:
+    """Whether this attack is code that its user brings along: a class or a file."""
+    return names_code(text, _places())
 
 
 def listed() -> tuple[Entry, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from unmask.audits.plan import Plan, option
 from unmask.errors import ParameterError
+from unmask.generators import is_code
 
 if TYPE_CHECKING:
     from unmask.generators._generator import Generator
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 class GeneratorPlan(Plan):
     """A plan that names a generator and its parameters."""
 
-    generator: str = option(help="Generator: name, module:Class, or 'command: ...'. `unmask generators` lists them.")
+    generator: str = option(
+        help="Generator: name, module:Class, ./file.py:Class, or 'command: ...'. `unmask generators` lists them.",
+        code=is_code,
+    )
     settings: tuple[str, ...] = option(
         (),
         help="Parameter of the generator, such as epsilon=1; may be repeated.",

@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
-import math
 import numbers
+import sys
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -23,6 +23,8 @@ from unmask.results.policy import Policy
 
 if TYPE_CHECKING:
     from unmask.results.result import Input, Result
+
+MOST = 10**9  # of anything that is counted
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Option:
     off: str = ""  # of a switch: the option that turns it off
     shown: str = ""  # what help says of the default where the value would tell nothing
     metavar: str = ""
+    code: Callable[[str], bool] | None = None  # whether a text names code that somebody brings along
     read: Callable[[Any], Any] | None = None  # from text or plain data to the value
     write: Callable[[Any], Any] | None = None  # and back
 
@@ -98,9 +101,11 @@ class Choice:
     def _number(self, given: Any) -> Any:
         whole = self.kind is int
         fits = isinstance(given, numbers.Integral if whole else numbers.Real) and not isinstance(given, bool)
-        if not fits or not math.isfinite(given):
+        if not fits or (not whole and not abs(given) <= sys.float_info.max):
             raise self._wrong(given, "it must be a whole number" if whole else "it must be a number")
         given = self.kind(given)  # of numpy's numbers too
+        if whole and not self.option.apart and abs(given) > MOST:
+            raise self._wrong(given, f"nobody lives to see more than {MOST:,}")
         least, most = self.option.least, self.option.most
         if self.option.share and not 0 < given < 1:
             raise self._wrong(given, "use a share between 0 and 1")
@@ -110,7 +115,8 @@ class Choice:
         return given
 
     def _wrong(self, given: Any, advice: str) -> ParameterError:
-        return ParameterError(f"{self.asked} is {given!r}; {advice}.")
+        text = repr(given)
+        return ParameterError(f"{self.asked} is {text if len(text) <= 200 else text[:200] + '...'}; {advice}.")
 
     def plain(self, value: Any) -> Any:
         """The value as JSON and TOML hold it."""
@@ -228,6 +234,18 @@ def read_plan(plan: type[Plan], path: Path) -> dict[str, Any]:
     return read_toml(
         path, [choice.name for choice in choices_of(plan)], absent=f"Write one with --write-plan {path.name}"
     )
+
+
+def code_in(plan: type[Plan], choices: Mapping[str, Any]) -> tuple[str, ...]:
+    """What these choices would run of code that is not part of unmask or of an installed plug-in, in words."""
+    found = []
+    for choice in choices_of(plan):
+        given = choices.get(choice.name)
+        texts = given if isinstance(given, list | tuple) else (given,)
+        is_code = choice.option.code
+        if is_code is not None:
+            found += [f"{choice.name} = {text}" for text in texts if isinstance(text, str) and is_code(text)]
+    return tuple(found)
 
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])

@@ -7,7 +7,8 @@ audit stops as soon as the claim is refuted; a claim that stands comes with what
 import click
 
 from unmask.audits.epsilon.plan import EpsilonPlan
-from unmask.cli.options import PATH, table
+from unmask.cli.options import table
+from unmask.cli.outputs import OutputFile
 from unmask.cli.verb import AuditVerb
 
 command = AuditVerb(
@@ -20,6 +21,6 @@ command = AuditVerb(
     tables=[table("real", "A real table for a canary; without it, worst-case tables only.", required=False)],
     more=[
         click.Option(["--carry-on"], is_flag=True, help="Play further runs on top of the audit in --out; stays valid."),
-        click.Option(["--junit"], type=PATH, help="Write a JUnit XML file for CI."),
+        click.Option(["--junit"], type=OutputFile("junit"), help="Write a JUnit XML file for CI."),
     ],
 ).command

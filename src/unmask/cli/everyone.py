@@ -9,10 +9,13 @@ import click
 
 from unmask.audits.everyone.plan import EveryonePlan
 from unmask.cli.options import PATH, real
+from unmask.cli.outputs import OutputFile
 from unmask.cli.verb import AuditVerb
 
 SCORES = click.Option(
-    ["--export-scores", "scores"], type=PATH, help="Write the raw scores and coins of all judged runs (.npz)."
+    ["--export-scores", "scores"],
+    type=OutputFile("scores"),
+    help="Write the raw scores and coins of all judged runs (.npz).",
 )
 
 command = AuditVerb(

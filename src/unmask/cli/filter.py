@@ -6,12 +6,12 @@ are printed say why.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from unmask.cli import options
+from unmask.cli.saying import say
 from unmask.cli.verb import verb
 
 
@@ -24,9 +24,9 @@ def run(real: Path, synthetic: Path, *, name: str, out: Path, schema: Path | Non
     cleaned = chosen.clean(table, read_table(synthetic, table.schema, unlisted="note"))
     write_csv(cleaned.table, out)
     if not quiet:
-        print(f"Wrote {len(cleaned.table):,} rows to {out}; dropped {len(cleaned.dropped):,}.", file=sys.stderr)
+        say(f"Wrote {len(cleaned.table):,} rows to {out}; dropped {len(cleaned.dropped):,}.")
         for text in (*cleaned.notes, *cleaned.warnings):
-            print(f"note: {text}", file=sys.stderr)
+            say(f"note: {text}")
 
 
 command = verb(

@@ -21,7 +21,8 @@ def run() -> None:
     console.print(table)
     console.print(
         "\nUse one with: unmask synthesize real.csv --generator privbayes --set epsilon=1\n"
-        "Others: --generator package.module:Class, or --generator 'command: ./synth {train} {rows} {out} {seed}'",
+        "Others: --generator package.module:Class, --generator ./file.py:Class,\n"
+        "or --generator 'command: ./synth {train} {rows} {out} {seed}'",
         markup=False,
         highlight=False,
     )

@@ -5,14 +5,22 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import io
 import os
 import sys
 import threading
+from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
+from unmask.cli.saying import say
+from unmask.cli.trust import forget_the_working_directory
 from unmask.errors import UnmaskError
+
+NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 # The verbs in the order of help; each is the `command` of the file of its name, which is loaded when it is used.
 VERBS = {
@@ -71,41 +79,84 @@ app = Verbs(
 )  # fmt: skip
 
 
-def run() -> None:
+def run(*, path_is_clean: bool = False) -> None:
     """Entry point: no traceback reaches a user, unless UNMASK_DEBUG is set."""
     # Errors of threads reach us through what the threads were asked for; that killed workers are gone is no news.
     threading.excepthook = lambda _: None
-    # --generator module:Class finds a file beside the data; last, so that it hides nothing
-    sys.path.append(os.getcwd())
     try:
-        code = app.main(prog_name="unmask", standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
+        os.getcwd()
+        forget_the_working_directory(path_is_clean=path_is_clean)
+    except OSError:
+        say("The current directory is gone. Change to one that is there, and repeat the command.")
+        sys.exit(2)
+    _prepare_streams()
+    code = _flushed(answer())
+    if code == 3:  # at once: threads that watch the killed workers must not complain into the message
+        os._exit(code)
+    sys.exit(code)
+
+
+def answer(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line asks for. Returns the exit code; what went wrong is told in a message."""
+    try:
+        code = app.main(arguments, prog_name="unmask", standalone_mode=False)
+        return code if isinstance(code, int) else 0
     except click.ClickException as problem:
-        problem.show()
-        sys.exit(problem.exit_code)
+        shown = io.StringIO()
+        problem.show(shown)
+        return _told(shown.getvalue().rstrip(), problem.exit_code, problem)
     except UnmaskError as problem:
-        _stop(str(problem), 2, problem)
+        return _told(str(problem), 2, problem)
     except (KeyboardInterrupt, click.Abort) as problem:
-        _stop("Interrupted. With --out the same command continues where it stopped.", 3, problem)
+        return _told("Interrupted. With --out the same command continues where it stopped.", 3, problem)
     except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+        _give_up_output()
+        return 0
     except MemoryError as problem:
-        _stop("Out of memory. Use fewer rows, or a machine with more memory.", 2, problem)
+        return _told("Out of memory. Use fewer rows, or a machine with more memory.", 2, problem)
     except Exception as problem:  # noqa: BLE001 - the last line of defence: a message instead of a traceback
-        what = f"{type(problem).__name__}: {problem}"
-        _stop(
+        if isinstance(problem, OSError) and problem.errno in NO_ROOM:
+            return _told(f"Nothing more can be written: {problem.strerror}.", 2, problem)
+        what = f"{type(problem).__name__}: {str(problem)[:2000]}"
+        return _told(
             f"This is a defect of unmask: {what}\nRun again with UNMASK_DEBUG=1 and report what it prints.", 70, problem
         )
 
 
-def _stop(message: str, code: int, problem: BaseException) -> None:
+def _told(message: str, code: int, problem: BaseException) -> int:
     if os.environ.get("UNMASK_DEBUG"):
         raise problem
-    print(message, file=sys.stderr, flush=True)
-    if code == 3:  # at once: threads that watch the killed workers must not complain into the message
-        os._exit(code)
-    sys.exit(code)
+    say(message)
+    return code
+
+
+def _prepare_streams() -> None:
+    """What a stream cannot say is escaped, not an error. Files and pipes get UTF-8 on every system."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            file = not stream.isatty() and not os.environ.get("PYTHONIOENCODING")
+            stream.reconfigure(encoding="utf-8" if file else stream.encoding, errors="backslashreplace")
+
+
+def _flushed(code: int) -> int:
+    """The exit code, once all that was printed has arrived; Python itself would be late and unclear about it."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _give_up_output()
+    except (OSError, ValueError) as problem:
+        _give_up_output()
+        if code != 2:
+            say(f"Nothing more can be written: {getattr(problem, 'strerror', None) or problem}.")
+        return 2
+    return code
+
+
+def _give_up_output() -> None:
+    """Nobody reads the output, or it is full: what is still to be flushed goes nowhere."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unmask.cli.outputs import OutputFile, RunFolder
+
 if TYPE_CHECKING:
     from unmask.audits.plan import Choice, Plan
 
@@ -47,7 +49,7 @@ def as_json() -> click.Option:
 
 
 def written_to(what: str) -> click.Option:
-    return click.Option(["-o", "--out"], type=PATH, required=True, help=what)
+    return click.Option(["-o", "--out"], type=OutputFile("table"), required=True, help=what)
 
 
 def of_a_run(within: str) -> list[click.Parameter]:
@@ -59,9 +61,9 @@ def of_a_run(within: str) -> list[click.Parameter]:
             ["--time-budget"], callback=_seconds, metavar="TIME",
             help=f"About how long it may take: 90s, 10m or 1h. {within} [default: no limit]",
         ),
-        click.Option(["--out"], type=PATH, help="Directory for report.html, result.json and companions."),
+        click.Option(["--out"], type=RunFolder(), help="Directory for report.html, result.json and companions."),
         click.Option(["--plan", "plan_file"], type=PATH, help="Read choices from a plan file; options change them."),
-        click.Option(["--write-plan"], type=PATH, help="Write the choices to a plan file and stop."),
+        click.Option(["--write-plan"], type=OutputFile("plan"), help="Write the choices to a plan file and stop."),
         click.Option(
             ["--fail-on"], type=click.Choice(SEVERITIES), default="high", show_default=True,
             help="Exit with 1 from this severity on.",

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,9 @@ import click
 from unmask.audits.foreign.plan import PoolExportPlan, PoolPlan
 from unmask.cli.everyone import SCORES
 from unmask.cli.options import PATH, chosen, of_plan, quiet, real, schema, table
+from unmask.cli.saying import say
 from unmask.cli.verb import AuditVerb, verb, watch
+from unmask.results.readable import readable
 
 EXPORT = """Write training files for a generator that somebody else runs.
 
@@ -38,11 +39,12 @@ def export(real: Path, out: Path, schema: Path | None, quiet: bool, **given: Any
     if quiet:
         return
     seed = choices.get("seed", 0)
-    print(f"Wrote {done.new} new training files to {out}/train (seed {seed}); there are {done.runs}.", file=sys.stderr)
-    print(before_the_start(done.runs, done.units, rate=EveryonePlan.rate), file=sys.stderr)
-    print(f"Give to the owner of the generator: {out}/train, manifest.json, README.txt. They hold real records.")
-    print(f"Keep to yourself: {out}/private. It holds the whole table, and who is in which file.")
-    print(f"When the synthetic files are in {out}/synthetic: unmask pool attack {out} --out run/")
+    say(f"Wrote {done.new} new training files to {out}/train (seed {seed}); there are {done.runs}.")
+    say(before_the_start(done.runs, done.units, rate=EveryonePlan.rate))
+    place = readable(str(out))
+    print(f"Give to the owner of the generator: {place}/train, manifest.json, README.txt. They hold real records.")
+    print(f"Keep to yourself: {place}/private. It holds the whole table, and who is in which file.")
+    print(f"When the synthetic files are in {place}/synthetic: unmask pool attack {place} --out run/")
 
 
 command = click.Group(

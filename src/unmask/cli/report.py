@@ -6,13 +6,14 @@ them.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from unmask.cli import options
+from unmask.cli.outputs import OutputFile, check_output
+from unmask.cli.saying import say
 from unmask.cli.verb import deliver, verb
 
 if TYPE_CHECKING:
@@ -33,36 +34,40 @@ def run(directories: tuple[Path, ...], *, out: Path | None, pdf: bool, as_json: 
         from unmask.reports.browser import find_browser
 
         find_browser()  # before anything is written
-    page = _one(directories[0], results[0], out) if len(results) == 1 else _several(list(directories), results, out)
-    print(f"Wrote {page}", file=sys.stderr)
+    place = directories[0] if directories[0].is_dir() else directories[0].parent
+    page = out or (place / "report.html" if len(results) == 1 else Path("comparison.html"))
+    check_output(page, "page")
+    if pdf:
+        check_output(page.with_suffix(".pdf"), "pdf")
+    if len(results) == 1:
+        _one(place, results[0], out)
+    else:
+        _several(list(directories), results, page)
+    say(f"Wrote {page}")
     if pdf:
         from unmask.reports.browser import write_pdf
 
-        print(f"Wrote {write_pdf(page)}", file=sys.stderr)
+        say(f"Wrote {write_pdf(page)}")
 
 
-def _one(directory: Path, result: Result, out: Path | None) -> Path:
+def _one(place: Path, result: Result, out: Path | None) -> None:
     from rich.console import Console
 
     from unmask.files import write_atomically
     from unmask.reports import html
     from unmask.reports.terminal import show
 
-    place = directory if directory.is_dir() else directory.parent
     if out is None:
-        page = html.write_report(result, place)
+        html.write_report(result, place)
     else:
         write_atomically(out, html.render(result, html.read_run(place)))
-        page = out
     show(result, Console())
-    return page
 
 
-def _several(directories: list[Path], results: list[Result], out: Path | None) -> Path:
+def _several(directories: list[Path], results: list[Result], page: Path) -> None:
     from unmask.files import write_atomically
     from unmask.reports import html
 
-    page = out or Path("comparison.html")
     names = _names([directory if directory.is_dir() else directory.parent for directory in directories])
     links = {
         name: html.link(page.parent, directory)
@@ -70,7 +75,6 @@ def _several(directories: list[Path], results: list[Result], out: Path | None) -
         if (directory / html.REPORT).exists()
     }
     write_atomically(page, html.render_comparison(dict(zip(names, results, strict=True)), links))
-    return page
 
 
 def _names(directories: list[Path]) -> list[str]:
@@ -90,7 +94,7 @@ command = verb(
         options.table("directories", "Directories that audits wrote.", many=True, metavar="DIR..."),
         click.Option(
             ["--out", "-o"],
-            type=options.PATH,
+            type=OutputFile("page"),
             help="File for the page. [default: report.html in DIR; comparison.html for several]",
         ),
         click.Option(["--pdf"], is_flag=True, help="Also print the page to a PDF; needs Chromium."),

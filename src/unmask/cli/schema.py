@@ -6,13 +6,14 @@ knowledge, set "origin" to "public" in the file: a differential-privacy claim do
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from unmask.cli import options
+from unmask.cli.outputs import OutputFile
+from unmask.cli.saying import safe_json, say
 from unmask.cli.verb import verb
 
 
@@ -45,15 +46,15 @@ def run(
     found = replace(found, keys=key or found.keys, secrets=secret)
     read_table(real, found)  # the table must follow what is written
     if out is None:
-        print(schema_to_json(found), end="")
+        print(safe_json(schema_to_json(found)), end="")
     else:
         write_schema(found, out)
     if not quiet:
         for note in notes:
-            print(f"note: {note}", file=sys.stderr)
+            say(f"note: {note}")
         if out is not None:
             what = "Check it: the ranges and values were read off the data." if isinstance(known, Hints) else ""
-            print(f"Wrote {out} ({len(found.columns)} columns). {what}".rstrip(), file=sys.stderr)
+            say(f"Wrote {out} ({len(found.columns)} columns). {what}".rstrip())
 
 
 command = verb(
@@ -61,7 +62,7 @@ command = verb(
     __doc__,
     [
         options.real(),
-        click.Option(["-o", "--out"], type=options.PATH, help="File to write; printed when absent."),
+        click.Option(["-o", "--out"], type=OutputFile("schema"), help="File to write; printed when absent."),
         click.Option(
             ["--from", "like"], type=options.PATH,
             help="Start from the schema of another tool: SDV metadata, TAPAS or spring-epfl JSON.",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from unmask.cli import options
+from unmask.cli.saying import say
+from unmask.cli.trust import python_path
 from unmask.cli.verb import verb
 
 
@@ -40,9 +41,9 @@ def run(
     write_csv(synthetic, out)
     if not quiet:
         for note in dict.fromkeys(table.notes + synthetic.notes):
-            print(f"note: {note}", file=sys.stderr)
-        print(f"Wrote {len(synthetic):,} rows to {out} (seed {'none' if release else seed or 0}).", file=sys.stderr)
-        print(f"Claim: {model.claim or 'none'}", file=sys.stderr)
+            say(f"note: {note}")
+        say(f"Wrote {len(synthetic):,} rows to {out} (seed {'none' if release else seed or 0}).")
+        say(f"Claim: {model.claim or 'none'}")
 
 
 command = verb(
@@ -50,7 +51,7 @@ command = verb(
     __doc__,
     [
         options.real(),
-        click.Option(["--generator"], required=True, help="Name, module:Class, or 'command: ...'."),
+        click.Option(["--generator"], required=True, help="Name, module:Class, ./file.py:Class, or 'command: ...'."),
         options.written_to("CSV file to write (.gz compresses)."),
         click.Option(
             ["--set", "settings"],
@@ -61,6 +62,7 @@ command = verb(
         click.Option(["--rows"], type=click.IntRange(1), help="Rows to draw. [default: as many as REAL has]"),
         options.schema(),
         click.Option(["--seed"], type=click.IntRange(0), help="Seed of every random step. [default: 0]"),
+        python_path(),
         options.quiet(),
     ],
     run,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unmask.cli import trust as trusting
 from unmask.cli.options import TableArgument, chosen, of_a_run, of_plan
+from unmask.cli.outputs import force, guarded, writes
+from unmask.cli.saying import safe_json, say
 
 if TYPE_CHECKING:
     from unmask.audits.plan import Plan
@@ -24,6 +28,8 @@ def verb(name: str, doc: str | None, parameters: Sequence[click.Parameter], run:
     """A command whose help is the docstring of its file, with a line for each table that it takes."""
     tables = [each for each in parameters if isinstance(each, TableArgument)]
     lines = [f"{(each.metavar or each.name or '').upper()}: {each.told}" for each in tables]
+    if writes(parameters):
+        parameters, run = [*parameters, force()], guarded(run)
     return click.Command(
         name,
         help="\n\n".join([(doc or "").strip(), *(["\b\n" + "\n".join(lines)] if lines else [])]),
@@ -51,6 +57,8 @@ class AuditVerb:
     def command(self) -> click.Command:
         common = [each for each in of_a_run(self.within) if each.name not in self.without]
         parameters = [*self.tables, *of_plan(self.plan), *self.more, *common]
+        if names_code(self.plan):
+            parameters += trusting.options()
         return verb(self.name, self.doc, parameters, self.run)
 
     def run(
@@ -66,14 +74,19 @@ class AuditVerb:
         time_budget: float | None = None,
         pool: Path | None = None,
         junit: Path | None = None,
+        trust: bool = False,
         **given: Any,
     ) -> None:
         from unmask.audits import plan as plans
         from unmask.audits.runner import Runner, silent
         from unmask.registry import load_class
 
+        typed = chosen(self.plan, given)
         choices = plans.read_plan(self.plan, plan_file) if plan_file else {}
-        plan = self.plan.of(choices | chosen(self.plan, given))
+        if plan_file is not None:  # what the user typed needs no trust
+            theirs = {name: value for name, value in choices.items() if name not in typed}
+            trusting.check_trust(self.plan, theirs, plan_file, trusted=trust)
+        plan = self.plan.of(choices | typed)
         if write_plan is not None:
             command = click.get_current_context().command_path
             plans.write_plan(plan, write_plan, " ".join([command, *self._words()]))
@@ -81,8 +94,8 @@ class AuditVerb:
         check_out(out)
         hush = quiet or as_json
         with watch(self.doing, quiet=hush) as progress:
-            say = silent if hush else lambda text: print(text, file=sys.stderr)
-            runner = Runner.of(workers, out=out, pool=pool, time_budget=time_budget, progress=progress, say=say)
+            tell = silent if hush else say
+            runner = Runner.of(workers, out=out, pool=pool, time_budget=time_budget, progress=progress, say=tell)
             audit: Any = load_class(self.audit)
             ready = audit.of(plan, **given)
             check_out(out, ready.expected())
@@ -100,6 +113,13 @@ class AuditVerb:
         return [(each.metavar or each.name or "").upper() for each in self.tables if each.required]
 
 
+def names_code(plan: type[Plan]) -> bool:
+    """Whether a plan of this kind may name code."""
+    from unmask.audits.plan import choices_of
+
+    return any(choice.option.code for choice in choices_of(plan))
+
+
 def deliver(result: Result, *, out: Path | None, as_json: bool, quiet: bool, workers: int) -> None:
     """Write a result to its directory and show it, as the options say."""
     from unmask.results.directory import write
@@ -110,7 +130,7 @@ def deliver(result: Result, *, out: Path | None, as_json: bool, quiet: bool, wor
         write(result, out, run=how_it_ran(workers))
         write_report(result, out)
     if as_json:
-        print(json.dumps(result.to_plain(), indent=1, ensure_ascii=False))
+        print(safe_json(json.dumps(result.to_plain(), indent=1, ensure_ascii=False)))
     elif not quiet:
         from rich.console import Console
 
@@ -133,7 +153,7 @@ def how_it_ran(workers: int) -> dict[str, object]:
         "command": ["unmask", *sys.argv[1:]],
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "workers": workers,
-        "directory": str(Path.cwd()),
+        "directory": os.getcwd(),
     }
 
 

@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from unmask.generators.claim import Claim, Neighbours
-from unmask.registry import Entry, build, construct, describe, load_class, settings_from
+from unmask.registry import Entry, build, construct, describe, load_class, names_code, settings_from
 
 if TYPE_CHECKING:
     from unmask.generators._generator import Generator, Measurement, Model
@@ -82,6 +82,11 @@ def parse(text: str, settings: Sequence[str] = ()) -> Generator:
     if name in _places():
         return get(name, **settings_from([*(own.split(",") if own else ()), *settings]))
     return get(text, **settings_from(list(settings)))
+
+
+def is_code(text: str) -> bool:
+    """Whether this generator is code that its user brings along: a command, a class or a file."""
+    return names_code(text, _places())
 
 
 def text_of(generator: str | Generator) -> str:

@@ -65,6 +65,6 @@ def _made(page: Path, name: str, what: str, *more: str) -> bytes:
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise RunError(f"{browser} did not print {page} ({problem}). Open it and print it by hand.") from None
         if done.returncode or not made.exists():
-            said = done.stderr.decode(errors="replace").strip().splitlines()
+            said = done.stderr.decode("utf-8", errors="replace").strip().splitlines()
             raise RunError(f"{browser} did not print {page}: {said[-1] if said else 'no reason given'}.")
         return made.read_bytes()

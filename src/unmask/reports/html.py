@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-import json
 import os
 import urllib.parse
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from unmask.files import write_atomically
+from unmask.errors import InputError
+from unmask.files import parse_json, read_text, write_atomically
 from unmask.reports import words
 from unmask.reports.sections import IN_FULL, page_of
 from unmask.reports.summary import summary
@@ -56,7 +56,7 @@ def write_report(result: Result, path: str | Path) -> Path:
     Into a directory go report.html and summary.md, beside result.json. A path that ends in .html gets the page alone.
     """
     path = Path(path)
-    if path.suffix.lower() == ".html" and not path.is_dir():
+    if path.suffix.lower() == ".html" and not os.path.isdir(path):
         write_atomically(path, render(result))
         return path
     write_atomically(path / REPORT, render(result, read_run(path)))
@@ -73,8 +73,8 @@ def link(start: Path, directory: Path) -> str:
 def read_run(directory: Path) -> dict[str, Any]:
     """How a result came about, if that was kept and can be read: a report does not depend on it."""
     try:
-        run = json.loads((directory / RUN).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        run = parse_json(read_text(directory / RUN), RUN)
+    except (FileNotFoundError, InputError):
         return {}
     return run if isinstance(run, dict) else {}
 

@@ -13,6 +13,7 @@ from unmask.results.result import Result
 from unmask.results.sharing import for_sharing
 
 TOP = 5
+NO_WIDTH = "&#8203;"
 
 
 def summary(result: Result) -> str:
@@ -47,7 +48,7 @@ def _findings(result: Result) -> Sequence[str]:
         return ()
     lines = ["", "Findings:", ""]
     for finding in sorted(worst, key=lambda finding: -finding.severity.rank)[:TOP]:
-        numbers = f"{words.measure(finding)}: {words.in_words(finding.estimate)}."
+        numbers = safe(f"{words.measure(finding)}: {words.in_words(finding.estimate)}.")
         lines.append(
             f"- {words.SHAPES[finding.severity]} **{finding.severity}** {safe(words.sentence(finding.title))} "
             f"{numbers} {safe(finding.advice)}"
@@ -58,7 +59,18 @@ def _findings(result: Result) -> Sequence[str]:
 
 
 def safe(text: str) -> str:
-    """Text that Markdown shows as it is: no markup, no link, no mention, one line."""
+    """Text that Markdown shows as it is: no markup, no link, no mention, one line.
+
+    Forges look for mentions, numbers of issues and addresses in the page that they have made, after escapes are gone: only a
+    character of no width in between stops them.
+    """
     text = readable(text).replace("\n", " ")
-    text = re.sub(r"([\\`*_\[\]|#~])", r"\\\1", text)
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    text = re.sub(r"([\\`*_\[\]|~$])", r"\\\1", text)
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = re.sub("[@#]", lambda found: f"&#{ord(found[0])};{NO_WIDTH}", text)
+    return re.sub(r"(?i)(\bGH)(-\d)|(:)(//)|(\bwww)(\.)|(\b(?:mailto|xmpp))(:)", _parted, text)
+
+
+def _parted(found: re.Match[str]) -> str:
+    """What was found, in two parts that are no link together."""
+    return NO_WIDTH.join(part for part in found.groups() if part is not None)

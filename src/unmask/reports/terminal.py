@@ -43,9 +43,9 @@ def render(result: Result, *, where: str = "", width: int = 120) -> list[Rendera
         parts += [Text(f"  - {readable(note, 600)}") for note in result.notes]
     if result.failed_tasks:
         parts.append(Text(f"\n{result.failed_tasks} tasks failed; see the notes.", style="bold red"))
-    parts.append(Text(f"\nSeed {result.seed}, unmask {result.versions.get('unmask', '?')}", style="dim"))
+    parts.append(Text(f"\nSeed {result.seed}, unmask {readable(result.versions.get('unmask', '?'))}", style="dim"))
     if where:
-        parts.append(Text(f"Files are in {where}; open report.html in a browser", style="dim"))
+        parts.append(Text(f"Files are in {readable(where)}; open report.html in a browser", style="dim"))
     return parts
 
 
@@ -64,7 +64,8 @@ def _findings(result: Result) -> list[RenderableType]:
     threats = list(dict.fromkeys(finding.threat for finding in shown[:TOP_FINDINGS] or result.findings[:1]))
     parts: list[RenderableType] = [Text(readable(threat), style="dim") for threat in threats]
     parts += [_finding(finding) for finding in shown[:TOP_FINDINGS]]
-    parts += [Text(f"  -> {advice}") for advice in dict.fromkeys(finding.advice for finding in shown[:TOP_FINDINGS])]
+    advice = dict.fromkeys(readable(finding.advice, 600) for finding in shown[:TOP_FINDINGS])
+    parts += [Text(f"  -> {line}") for line in advice]
     if len(shown) > TOP_FINDINGS:
         parts.append(Text(f"... and {len(shown) - TOP_FINDINGS} more findings; result.json has all.", style="dim"))
     return parts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from unmask.errors import RunError
-from unmask.files import write_atomically
+from unmask.files import parse_json, read_text, shown, write_atomically
 from unmask.results.grid import Cell
 from unmask.results.plain import to_plain
+from unmask.results.readable import FORMULAS, spreadsheet_text
 from unmask.results.result import Records, Result
 
 RESULT, RECORDS, RUN = "result.json", "records.csv", "run.json"
@@ -28,7 +30,7 @@ def write(result: Result, directory: str | Path, *, run: Mapping[str, Any] | Non
     directory = Path(directory)
     check_plan(directory, result)
     if result.records is not None:
-        write_atomically(directory / RECORDS, _records_text(result.records))
+        write_atomically(directory / RECORDS, _records_text(result.records), private=True)
     if run is not None:
         write_atomically(directory / RUN, json.dumps(dict(run), indent=2) + "\n")
     text = json.dumps(result.to_plain(), indent=1, ensure_ascii=False, allow_nan=False)
@@ -42,7 +44,7 @@ def check_directory(directory: str | Path, expected: Result | None = None) -> No
     `expected` is a result without findings: what is known beforehand of the one to come.
     """
     directory = Path(directory)
-    if directory.exists() and not directory.is_dir():
+    if os.path.exists(directory) and not os.path.isdir(directory):
         raise RunError(f"{directory}: this is a file. Name a directory with --out.")
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -50,7 +52,7 @@ def check_directory(directory: str | Path, expected: Result | None = None) -> No
             pass
     except OSError as problem:
         raise RunError(
-            f"{directory}: nothing can be written here ({problem.strerror}). Choose another --out."
+            f"{shown(directory)}: nothing can be written here ({problem.strerror}). Choose another --out."
         ) from None
     if expected is not None:
         check_plan(directory, expected)
@@ -59,26 +61,25 @@ def check_directory(directory: str | Path, expected: Result | None = None) -> No
 def load(directory: str | Path) -> Result:
     """Read the result of a run directory (or of a result.json), with its records if they are there."""
     path = Path(directory)
-    path = path / RESULT if path.is_dir() or not path.suffix else path
+    path = path / RESULT if os.path.isdir(path) or not path.suffix else path
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
+        plain = parse_json(read_text(path, error=RunError), shown(path), error=RunError)
     except FileNotFoundError:
-        unfinished = (path.parent / "draws").is_dir()
+        unfinished = os.path.isdir(path.parent / "draws")
         advice = (
             "Its run is not finished: repeat its command."
             if unfinished
             else "Name the directory that an audit wrote (--out)."
         )
-        raise RunError(f"{path.parent}: there is no {RESULT} here. {advice}") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise RunError(f"{path}: cannot be read ({problem}).") from None
-    except json.JSONDecodeError as problem:
-        raise RunError(f"{path}: line {problem.lineno} is not valid JSON: {problem.msg}.") from None
+        raise RunError(f"{shown(path.parent)}: there is no {RESULT} here. {advice}") from None
     result = Result.from_plain(plain, path.name)
     records = path.with_name(RECORDS)
-    if records.exists():
-        return replace(result, records=_records_from(records.read_text(encoding="utf-8")))
-    return result
+    if not os.path.exists(records):
+        return result
+    try:
+        return replace(result, records=_records_from(read_text(records, error=RunError)))
+    except csv.Error as problem:
+        raise RunError(f"{shown(records)}: not a readable table ({problem}). Remove it, or run again.") from None
 
 
 def check_plan(directory: Path, result: Result) -> None:
@@ -86,7 +87,7 @@ def check_plan(directory: Path, result: Result) -> None:
 
     A field that one of the two plans does not have takes its usual value: plans gain fields from version to version.
     """
-    if not (directory / RESULT).exists():
+    if not os.path.exists(directory / RESULT):
         return
     theirs, mine = _plan(load(directory)), _plan(result)
     usual = to_plain(result.usual)
@@ -94,9 +95,14 @@ def check_plan(directory: Path, result: Result) -> None:
         old, new = (plan[name] if name in plan else usual.get(name) for plan in (theirs, mine))
         if name not in result.growing and old != new:
             raise RunError(
-                f"{directory}: this directory holds another run: {name} was {old!r}, now it is {new!r}.\n"
+                f"{directory}: this directory holds another run: {name} was {_short(old)}, now it is {_short(new)}.\n"
                 "Choose another --out, or remove the directory."
             )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 def _plan(result: Result) -> dict[str, Any]:
@@ -108,17 +114,26 @@ def _plan(result: Result) -> dict[str, Any]:
 def _records_text(records: Records) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(records.columns)
-    writer.writerows(records.rows)
+    writer.writerow(spreadsheet_text(name) for name in records.columns)
+    writer.writerows(
+        [spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in row] for row in records.rows
+    )
     return text.getvalue()
 
 
 def _records_from(text: str) -> Records:
     header, *rows = csv.reader(io.StringIO(text)) if text.strip() else [[]]
-    return Records(tuple(header), tuple(tuple(_cell(cell) for cell in row) for row in rows))
+    return Records(tuple(map(_unquoted, header)), tuple(tuple(_cell(cell) for cell in row) for row in rows))
+
+
+def _unquoted(text: str) -> str:
+    """Without the apostrophe that is for spreadsheets."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULAS) else text
 
 
 def _cell(text: str) -> Cell:
+    if text.startswith("'"):
+        return _unquoted(text)
     for kind in (int, float):
         try:
             return kind(text)

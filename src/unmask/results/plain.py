@@ -12,6 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from unmask.errors import ParameterError, RunError
 
 # JSON has no word for these; a text keeps the file readable by every parser.
+LARGEST = 1e300
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -58,7 +59,8 @@ def from_plain(kind: Any, plain: Any, where: str) -> Any:
 
 
 def _is_number(plain: Any) -> bool:
-    return isinstance(plain, int | float) and not isinstance(plain, bool)
+    """Whether reports can compute with it: JSON knows no largest number, and a sum of the largest floats is infinite."""
+    return isinstance(plain, int | float) and not isinstance(plain, bool) and not LARGEST < abs(plain) < math.inf
 
 
 def _dataclass(kind: type, plain: Any, where: str) -> Any:
@@ -94,7 +96,8 @@ def _union(kind: Any, plain: Any, where: str) -> Any:
         return from_plain(options[0], plain, where)
     if isinstance(plain, str):
         return from_plain(float, plain, where)
-    _check(type(plain) in options, plain, " or ".join(option.__name__ for option in options), where)
+    fits = type(plain) in options and (isinstance(plain, str | bool) or _is_number(plain))
+    _check(fits, plain, " or ".join(option.__name__ for option in options), where)
     return plain
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from unmask.errors import RunError
-from unmask.files import write_atomically
+from unmask.errors import InputError, RunError
+from unmask.files import parse_json, private_folder, read_text, shown, write_atomically
 from unmask.simulation.store import FileStore, MemoryStore, Store
 
 DRAWS = "draws"
@@ -41,12 +42,18 @@ def open_draws(directory: Path | None, identity: Mapping[str, Any], defaults: Ma
     if directory is None:
         return MemoryStore()
     path = directory / "plan.json"
-    if not path.exists():
-        write_atomically(path, json.dumps(dict(identity), indent=1))
+    if not os.path.exists(path):
+        try:
+            private_folder(directory)
+        except OSError as problem:
+            raise RunError(
+                f"{shown(directory)}: no draws can be kept here ({problem.strerror}). Choose another place."
+            ) from None
+        write_atomically(path, json.dumps(dict(identity), indent=1), private=True)
         return FileStore(directory)
     try:
-        known = {**(defaults or {}), **json.loads(path.read_text(encoding="utf-8"))}
-    except (OSError, ValueError, TypeError):
+        known = {**(defaults or {}), **parse_json(read_text(path), str(path))}
+    except (InputError, TypeError):
         raise RunError(
             f"{path}: damaged, so it cannot be told which run these draws belong to. Remove {directory}."
         ) from None

@@ -12,8 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from unmask.files import write_atomically
+from unmask.errors import InputError
+from unmask.files import parse_json, read_text, write_atomically
 from unmask.simulation.task import Arrays, Failed, Task
+
+# What a file that is missing, cut off or overwritten does to those who read it.
+DAMAGED = (FileNotFoundError, zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -47,11 +51,11 @@ class FileStore:
         """
         failed = self.directory / f"{task.id}.failed.json"
         if failed.exists():
-            return Failed(json.loads(failed.read_text())["message"])
+            return Failed(_message(failed))
         try:
             with (self.directory / f"{task.id}.npz").open("rb") as handle, np.load(handle, allow_pickle=False) as file:
                 return {name: file[name] for name in file.files if names is None or name in names}
-        except (FileNotFoundError, zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError):
+        except DAMAGED:
             return None
 
     def has(self, task: Task) -> bool:
@@ -61,17 +65,27 @@ class FileStore:
         try:
             with zipfile.ZipFile(self.directory / f"{task.id}.npz") as file:
                 return file.testzip() is None
-        except (FileNotFoundError, zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError):
+        except DAMAGED:
             return False
 
     def put(self, task: Task, outcome: Arrays | Failed) -> None:
         if isinstance(outcome, Failed):
-            write_atomically(self.directory / f"{task.id}.failed.json", json.dumps({"message": outcome.message}))
+            text = json.dumps({"message": outcome.message})
+            write_atomically(self.directory / f"{task.id}.failed.json", text, private=True)
             return
         (self.directory / f"{task.id}.failed.json").unlink(missing_ok=True)
         content = io.BytesIO()
         np.savez(content, **outcome)  # type: ignore[arg-type]
-        write_atomically(self.directory / f"{task.id}.npz", content.getvalue())
+        write_atomically(self.directory / f"{task.id}.npz", content.getvalue(), private=True)
+
+
+def _message(path: Path) -> str:
+    """What a draw failed of; its file may be damaged too."""
+    try:
+        plain = parse_json(read_text(path), str(path))
+    except (InputError, FileNotFoundError):
+        return "unknown: its file cannot be read"
+    return str(plain["message"]) if isinstance(plain, dict) and "message" in plain else "unknown: its file is damaged"
 
 
 Store = MemoryStore | FileStore

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 
 from unmask.errors import SchemaError
-from unmask.tables._dates import texts_of_dates
+from unmask.tables._dates import dates_of_texts, texts_of_dates
 from unmask.tables.encode import stamps_of
-from unmask.tables.schema import Column, Kind
+from unmask.tables.schema import Column, Kind, text_of
 
 # A numpy integer cannot be missing; pandas' own integers can.
 NULLABLE = {f"{sign}int{bits}": f"{sign.upper()}Int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
@@ -29,6 +31,35 @@ def decode(column: Column, codes: np.ndarray, numbers: np.ndarray | None) -> pd.
         nullable = pd.arrays.FloatingArray(np.where(missing, 0.0, numbers), missing)
         return pd.Series(nullable, name=column.name).astype(dtype)
     return pd.Series(numbers.astype(dtype), name=column.name)
+
+
+def check_types(column: Column) -> None:
+    """Refuse a pandas type or a date format that cannot give the values of a column back as they are."""
+    numbers = np.array([column.lower, column.upper]) if column.is_numeric else None
+    codes = np.zeros(2, dtype=np.int64) if column.is_numeric else np.arange(len(column.values))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            back = decode(column, codes, numbers)
+            if column.format and column.kind is Kind.DATETIME:
+                given = dates_of_texts(tuple(back), column.format)
+                same = bool((given == stamps_of(numbers, column.resolution)).all())
+            elif column.kind is Kind.DATETIME:
+                same = True  # it could be made
+            elif numbers is not None:
+                narrow = column.dtype.lower() in ("float16", "float32")  # which round, and are read as they are written
+                same = np.allclose(back.to_numpy(dtype=np.float64), numbers, rtol=2e-3 if narrow else 0, atol=0)
+            else:
+                same = [text_of(value) for value in back] == [text_of(value) for value in column.values]
+    except (TypeError, ValueError, OverflowError, AttributeError, NotImplementedError, RuntimeWarning, UserWarning):
+        same = False
+    if not same:
+        how = (
+            f"format '{column.format}'" if column.format and column.kind is Kind.DATETIME else f"dtype '{column.dtype}'"
+        )
+        raise SchemaError(
+            f"columns.{column.name}: {how} cannot give back its values. Correct it, or leave it out for the usual one."
+        )
 
 
 def _dates(column: Column, numbers: np.ndarray) -> pd.Series:

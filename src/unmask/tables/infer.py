@@ -88,7 +88,11 @@ def infer_schema(
             identifiers.append(name)
             notes.append(f"{where}: column '{name}' is left out as an identifier: {reason}.")
             continue
-        column = _infer_column(raw, kind, layout, where, binning)
+        try:
+            column = _infer_column(raw, kind, layout, where, binning)
+        except SchemaError as problem:  # of the column itself, which does not know its table
+            told = str(problem)
+            raise SchemaError(told if told.startswith(where) else f"{where}: {told}") from None
         columns.append(column)
         notes += _remarks(column, raw, len(frame), where)
     if not columns:

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import re
 import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,18 +16,24 @@ from typing import Any
 import pandas as pd
 
 from unmask.errors import InputError, MissingExtraError, SchemaError
-from unmask.files import write_atomically
+from unmask.files import limit, parse_json, read_text, shown, write_atomically
 from unmask.tables.encode import Unlisted
 from unmask.tables.infer import Binning, Hints, Inferred, infer_schema
-from unmask.tables.schema import Schema, quoted
+from unmask.tables.schema import Schema, quoted, repeats
 from unmask.tables.schema_foreign import hints_from_sdv, is_list_of_columns, is_sdv, schema_from_columns
 from unmask.tables.schema_json import schema_from_json, schema_to_json
-from unmask.tables.table import Table, check_frame
+from unmask.tables.table import Table, check_frame, check_width
 
 Source = Any  # a path, a Table, or a frame of pandas, polars or pyarrow
 
 DELIMITERS = (",", ";", "\t", "|")
 PARQUET = (".parquet", ".pq")
+# What damaged Parquet files do to pandas and pyarrow: their metadata is JSON that is taken at its word.
+UNREADABLE = (
+    OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, NotImplementedError, OverflowError, RecursionError,
+)  # fmt: skip
+MOST_EXPANDED = 4 * 2**30  # bytes
+HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,14 +105,14 @@ def _foreign_frame(source: Source) -> pd.DataFrame:
 
 def _read_file(path: Path) -> Frame:
     where = path.name
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file.")
-    if path.is_dir():
-        raise InputError(f"{path}: this is a folder. Name one file.")
+    if not os.path.exists(path):
+        raise InputError(f"{shown(path)}: there is no such file.")
+    if os.path.isdir(path):
+        raise InputError(f"{shown(path)}: this is a folder. Name one file.")
     if path.suffix.lower() in PARQUET:
         return Frame(_read_parquet(path), where)
     try:
-        content = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+        content = _expanded(path) if path.suffix.lower() == ".gz" else path.read_bytes()
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InputError(f"{where}: this is not a complete gzip file. Compress it again, or rename it.") from None
     except OSError as problem:
@@ -125,15 +132,44 @@ def _read_file(path: Path) -> Frame:
         ) from None
 
 
+def _expanded(path: Path) -> bytes:
+    """The content of a gzip file, unless it is more than a file of this size should ever hold."""
+    most = limit("UNMASK_MAX_EXPANDED", MOST_EXPANDED)
+    with gzip.open(path) as handle:
+        content = handle.read(most + 1)
+    if len(content) > most:
+        raise InputError(
+            f"{path.name}: holds more than {most:,} bytes once it is expanded. If that is meant, set UNMASK_MAX_EXPANDED to a "
+            "larger number of bytes."
+        )
+    return content
+
+
 def _read_parquet(path: Path) -> pd.DataFrame:
     try:
+        _check_parquet(path)
         frame = pd.read_parquet(path)
     except ImportError:
         raise MissingExtraError("Parquet files need pyarrow. Install it with: pip install 'unmask[parquet]'") from None
-    except (OSError, ValueError) as problem:
-        raise InputError(f"{path.name}: not a readable Parquet file ({problem}).") from None
+    except UNREADABLE as problem:
+        what = str(problem) if isinstance(problem, OSError | ValueError) else type(problem).__name__
+        raise InputError(f"{path.name}: not a readable Parquet file ({what}).") from None
     check_frame(frame, path.name)
     return frame.reset_index(drop=True)
+
+
+def _check_parquet(path: Path) -> None:
+    """The same for a Parquet file, in which a million equal values take a few bytes."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        rows, columns = file.metadata.num_rows, file.metadata.num_columns
+    check_width(columns, path.name)
+    if 8 * rows * columns > (most := limit("UNMASK_MAX_EXPANDED", MOST_EXPANDED)):
+        raise InputError(
+            f"{path.name}: {rows:,} rows and {columns:,} columns take more than {most:,} bytes. If that is meant, set "
+            "UNMASK_MAX_EXPANDED to a larger number of bytes."
+        )
 
 
 def _decode(content: bytes, where: str) -> tuple[str, tuple[str, ...]]:
@@ -150,6 +186,8 @@ def _decode(content: bytes, where: str) -> tuple[str, tuple[str, ...]]:
 def _parse(text: str, where: str, *, tab: bool) -> Frame:
     if "\0" in text:
         raise InputError(f"{where}: the file holds NUL characters, so it is not a text file. Save it as CSV.")
+    if "\n" not in text:
+        text = text.replace("\r", "\n")  # as old Macs ended their lines
     delimiter = "\t" if tab else _delimiter(text)
     names = _check_rows(text, delimiter, where)
     frame = pd.read_csv(
@@ -187,12 +225,13 @@ def _check_rows(text: str, delimiter: str, where: str) -> list[str]:
     for row in reader:
         if not names:
             names = [name.strip() or f"unnamed_{place}" for place, name in enumerate(row, 1)]
+            check_width(len(names), where)
         elif row and len(row) != len(names):
             raise InputError(
                 f"{where}: line {reader.line_num} has {len(row)} fields, the header has {len(names)}.\n"
                 f"Fields are separated by {_name_of(delimiter)}; put texts that contain it in double quotes."
             )
-    if doubled := sorted({name for name in names if names.count(name) > 1}):
+    if doubled := repeats(names):
         raise InputError(f"{where}: the column name {quoted(doubled)} occurs more than once. Rename one of them.")
     return names
 
@@ -205,15 +244,13 @@ def read_schema(path: str | os.PathLike[str]) -> Schema | Hints:
     """A schema from a file of unmask, TAPAS or spring-epfl, or what SDV metadata tells about one."""
     path = Path(path)
     try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
+        document = parse_json(text := read_text(path), path.name, error=SchemaError)
     except FileNotFoundError:
         raise InputError(
             f"{path}: there is no such file. Write one with: unmask schema real.csv -o {path.name}"
         ) from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{path}: cannot be read ({problem}).") from None
-    except json.JSONDecodeError as problem:
-        raise SchemaError(f"{path.name}: line {problem.lineno} is not valid JSON: {problem.msg}.") from None
+    if "\\ud" in text.lower() and HALF.search(json.dumps(document, ensure_ascii=False)):
+        raise SchemaError(f"{path.name}: holds half a character (\\ud800 to \\udfff), which no file can. Remove it.")
     if is_list_of_columns(document):
         return schema_from_columns(document, path.name)
     if is_sdv(document):

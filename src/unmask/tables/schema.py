@@ -6,6 +6,7 @@ differential-privacy claim does not survive it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -148,6 +149,11 @@ def _check_column(column: Column) -> None:
         )
     if not (np.isfinite(column.lower) and np.isfinite(column.upper)):
         raise SchemaError(f"{where}: lower and upper must be finite numbers. Write the widest range that is public.")
+    if not np.isfinite(column.upper - column.lower):
+        raise SchemaError(
+            f"{where}: from {column.lower:g} to {column.upper:g} is wider than numbers can tell. Rescale the column, or make "
+            "its largest values missing."
+        )
     if column.lower > column.upper:
         raise SchemaError(f"{where}: lower {column.lower:g} is above upper {column.upper:g}. Swap them.")
     if column.is_integral and not (column.lower.is_integer() and column.upper.is_integer()):
@@ -165,7 +171,7 @@ def _check_column(column: Column) -> None:
 
 def _check_values(column: Column, where: str) -> None:
     texts = [text_of(value) for value in column.values] + [name for name, _ in column.groups]
-    repeated = sorted({text for text in texts if texts.count(text) > 1}) if len(set(texts)) < len(texts) else []
+    repeated = repeats(texts)
     if repeated:
         raise SchemaError(f"{where}.values: {quoted(repeated)} occurs more than once. Keep one of each.")
     if len(texts) > MAX_VALUES:
@@ -197,7 +203,7 @@ class Schema:
         names = list(self.names)
         if not names:
             raise SchemaError("The schema has no columns. List at least one under columns.")
-        if doubled := sorted({name for name in names if names.count(name) > 1}):
+        if doubled := repeats(names):
             raise SchemaError(f"The schema lists {quoted(doubled)} more than once. Keep one of each.")
         for use, listed in (("keys", self.keys), ("secrets", self.secrets)):
             if unknown := [name for name in listed if name not in names]:
@@ -252,8 +258,14 @@ class Schema:
         return replace(kept, **changes) if changes else kept  # type: ignore[arg-type]
 
 
+def repeats(names: Iterable[str]) -> list[str]:
+    """Those that occur more than once."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
 def quoted(items: Iterable[object], most: int = 8) -> str:
-    """Items for a message: quoted, shortened, at most a few."""
+    """Items for a message: quoted, shortened, at most a few, and each on one line."""
     texts = [str(item) for item in items]
-    shown = ", ".join(f"'{text if len(text) <= 40 else text[:37] + '...'}'" for text in texts[:most])
+    lines = [" ".join((text if len(text) <= 40 else text[:37] + "...").splitlines()) for text in texts[:most]]
+    shown = ", ".join(f"'{line}'" for line in lines)
     return shown if len(texts) <= most else f"{shown} and {len(texts) - most:,} more"

@@ -11,7 +11,10 @@ from typing import Any
 
 from unmask.errors import SchemaError
 from unmask.tables.infer import Hints
-from unmask.tables.schema import Column, Kind, Origin, Schema, quoted
+from unmask.tables.schema import MAX_VALUES, Column, Kind, Origin, Schema, quoted
+from unmask.tables.schema_json import short
+
+LARGEST = 1e308
 
 
 def is_sdv(document: Any) -> bool:
@@ -36,9 +39,15 @@ def _listed_column(plain: Any, where: str) -> Column:
     name, kind = str(plain["name"]), str(plain["type"])
     values = plain.get("i2s", plain.get("representation"))
     if kind.lower() in {"categorical", "finite", "ordinal", "finite/ordered", "categoricalordered"}:
-        if isinstance(values, int):  # TAPAS writes the number of values alone when they are 0, 1, 2, ...
+        if isinstance(values, int) and not isinstance(
+            values, bool
+        ):  # TAPAS writes a number alone if they are 0, 1, 2, ...
+            if values > MAX_VALUES:
+                raise SchemaError(
+                    f"{where}: column '{name}' has {short(values)} values; a categorical column has at most {MAX_VALUES:,}."
+                )
             values = [str(value) for value in range(values)]
-        if not isinstance(values, list):
+        if not isinstance(values, list) or not all(isinstance(value, str | int | float) for value in values):
             raise SchemaError(f"{where}: column '{name}' of type {kind} lists no values (i2s or representation).")
         return Column(name, Kind.CATEGORICAL, values=tuple(values), ordered="ord" in kind.lower())
     lower, upper = _limits(plain, values)
@@ -47,6 +56,9 @@ def _listed_column(plain: Any, where: str) -> Column:
             f"{where}: column '{name}' of type {kind} has no range.\n"
             'Add "min" and "max" to it, or write a schema with: unmask schema real.csv -o schema.json'
         )
+    for limit in (lower, upper):
+        if isinstance(limit, bool) or not isinstance(limit, int | float) or not abs(limit) < LARGEST:
+            raise SchemaError(f"{where}: column '{name}' has the limit {short(limit)}; write a number.")
     if kind.lower() in {"integer", "int"}:
         return Column(name, Kind.INTEGER, lower=float(lower), upper=float(upper))
     if kind.lower() in {"continuous", "float", "real", "real/unbounded", "interval"}:
@@ -66,6 +78,8 @@ def hints_from_sdv(document: Mapping[str, Any], where: str) -> Hints:
     """What SDV metadata says about each column. It lists kinds but no domains: those come from the data."""
     if "tables" in document:
         tables = document["tables"]
+        if not isinstance(tables, Mapping) or not all(isinstance(table, Mapping) for table in tables.values()):
+            raise SchemaError(f"{where}: tables of SDV metadata are objects by name; this is {short(tables)}.")
         if len(tables) != 1:
             raise SchemaError(
                 f"{where}: this SDV metadata holds {len(tables)} tables ({quoted(tables)}); unmask reads one."
@@ -74,15 +88,20 @@ def hints_from_sdv(document: Mapping[str, Any], where: str) -> Hints:
     kinds: dict[str, Kind] = {}
     layouts: dict[str, str] = {}
     identifiers = []
-    for name, plain in document.get("columns", {}).items():
-        sdtype = plain.get("sdtype", "")
+    if not isinstance(columns := document.get("columns", {}), Mapping):
+        raise SchemaError(f"{where}: columns of SDV metadata are objects by name; this is {short(columns)}.")
+    for name, plain in columns.items():
+        if not isinstance(plain, Mapping) or not isinstance(sdtype := plain.get("sdtype", ""), str):
+            raise SchemaError(f"{where}: column '{name}' is {short(plain)}; SDV writes an object with an sdtype.")
         if sdtype in {"categorical", "boolean"}:
             kinds[name] = Kind.CATEGORICAL
         elif sdtype == "numerical":
             kinds[name] = Kind.CONTINUOUS  # whole numbers are recognised in the data
         elif sdtype == "datetime":
             kinds[name] = Kind.DATETIME
-            layouts[name] = plain.get("datetime_format", "")
+            if not isinstance(layout := plain.get("datetime_format") or "", str):
+                raise SchemaError(f"{where}: column '{name}' has the datetime_format {short(layout)}; write a text.")
+            layouts[name] = layout
         else:  # id, text, email, name, phone_number ... all identify people
             identifiers.append(name)
     if not kinds:

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from unmask.errors import SchemaError
+from unmask.tables._raw import UNITS
+from unmask.tables.decode import check_types
 from unmask.tables.schema import Column, Kind, Origin, Schema, quoted
 
 VERSION = 1
+FIRST_DATE, LAST_DATE = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
 
 ABOUT = (
     "What the table may hold. unmask reads this file with --schema; edit it freely.",
@@ -55,16 +58,16 @@ def schema_from_json(document: Any, where: str = "schema") -> Schema:
         raise SchemaError(f"{where}: not a schema of unmask. Write one with: unmask schema real.csv -o schema.json")
     if (version := document.get("unmask_schema")) != VERSION:
         raise SchemaError(
-            f"{where}: unmask_schema is {version!r}; this version reads {VERSION}. Upgrade unmask, or write the file anew."
+            f"{where}: unmask_schema is {short(version)}; this version reads {VERSION}. Upgrade unmask, or write the file anew."
         )
     _only(document, _TOP, where)
     try:
         origin = Origin(document.get("origin", Origin.PUBLIC))
     except ValueError:
-        raise SchemaError(f"{where}: origin is {document['origin']!r}; use {quoted(Origin)}.") from None
+        raise SchemaError(f"{where}: origin is {short(document['origin'])}; use {quoted(Origin)}.") from None
     person = document.get("person")
     if person is not None and not isinstance(person, str):
-        raise SchemaError(f"{where}: person is {person!r}; write a column name or null.")
+        raise SchemaError(f"{where}: person is {short(person)}; write a column name or null.")
     return Schema(
         columns=tuple(_column_from_plain(name, plain, where) for name, plain in document["columns"].items()),
         keys=_names(document, "keys", where),
@@ -104,15 +107,17 @@ def _column_from_plain(name: str, plain: Any, where: str) -> Column:
     try:
         kind = Kind(plain.get("kind", ""))
     except ValueError:
-        raise SchemaError(f"{place}.kind is {plain.get('kind')!r}; use one of {quoted(Kind)}.") from None
+        raise SchemaError(f"{place}.kind is {short(plain.get('kind'))}; use one of {quoted(Kind)}.") from None
     _only(plain, _ANY | _FIELDS[kind], place)
     fields: dict[str, Any] = {
         "missing": _missing(plain.get("missing", False), place),
-        "dtype": plain.get("dtype", ""),
+        "dtype": _text(plain, "dtype", "", place),
     }
     if kind is Kind.CATEGORICAL:
         fields["values"] = _values(plain.get("values"), f"{place}.values")
-        fields["ordered"] = bool(plain.get("ordered", False))
+        if not isinstance(ordered := plain.get("ordered", False), bool):
+            raise SchemaError(f"{place}.ordered is {short(ordered)}; write true or false.")
+        fields["ordered"] = ordered
         groups = plain.get("groups", {})
         if not isinstance(groups, Mapping):
             raise SchemaError(f'{place}.groups must be an object such as {{"Europe": ["France", "Spain"]}}.')
@@ -120,22 +125,41 @@ def _column_from_plain(name: str, plain: Any, where: str) -> Column:
             (group, _values(members, f"{place}.groups.{group}")) for group, members in groups.items()
         )
     else:
-        resolution = plain.get("resolution", "D") if kind is Kind.DATETIME else ""
+        resolution = _text(plain, "resolution", "D", place) if kind is Kind.DATETIME else ""
+        if kind is Kind.DATETIME and resolution not in UNITS:
+            raise SchemaError(f"{place}.resolution is {short(resolution)}; use one of {quoted(UNITS)}.")
         for limit in ("lower", "upper"):
             if limit not in plain:
                 raise SchemaError(f"{place}.{limit} is missing. Write the public range of the column.")
             fields[limit] = _number(plain[limit], resolution, f"{place}.{limit}")
-        fields["cuts"] = tuple(_number(cut, resolution, f"{place}.cuts") for cut in plain.get("cuts", ()))
+        if not isinstance(cuts := plain.get("cuts", []), list):
+            raise SchemaError(f"{place}.cuts is {short(cuts)}; write a list of numbers or dates.")
+        fields["cuts"] = tuple(_number(cut, resolution, f"{place}.cuts") for cut in cuts)
         bins = plain.get("bins", 20)
         if not isinstance(bins, int) or isinstance(bins, bool):
-            raise SchemaError(f"{place}.bins is {bins!r}; write a whole number.")
+            raise SchemaError(f"{place}.bins is {short(bins)}; write a whole number.")
         fields["bins"] = bins
         if kind is Kind.DATETIME:
-            fields |= {"resolution": resolution, "format": plain.get("format", "%Y-%m-%d")}
+            fields |= {"resolution": resolution, "format": _text(plain, "format", "%Y-%m-%d", place)}
     try:
-        return Column(name, kind, **fields)
+        column = Column(name, kind, **fields)
+        check_types(column)
+        return column
     except SchemaError as problem:
         raise SchemaError(f"{where}: {problem}") from None
+
+
+def _text(plain: Mapping[str, Any], field: str, usual: str, place: str) -> str:
+    text = plain.get(field, usual)
+    if not isinstance(text, str):
+        raise SchemaError(f"{place}.{field} is {short(text)}; write a text.")
+    return text
+
+
+def short(value: Any) -> str:
+    """A value of a file for a message."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _only(plain: Mapping[str, Any], known: set[str], where: str) -> None:
@@ -148,7 +172,7 @@ def _only(plain: Mapping[str, Any], known: set[str], where: str) -> None:
 def _names(document: Mapping[str, Any], field: str, where: str) -> tuple[str, ...]:
     names = document.get(field, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise SchemaError(f"{where}: {field} is {names!r}; write a list of column names.")
+        raise SchemaError(f"{where}: {field} is {short(names)}; write a list of column names.")
     return tuple(names)
 
 
@@ -165,7 +189,7 @@ def _missing(missing: Any, place: str) -> tuple[str, ...]:
         return ("",)
     if not isinstance(missing, list) or not all(isinstance(text, str) for text in missing):
         raise SchemaError(
-            f'{place}.missing is {missing!r}; write false, or the texts that mean missing, such as ["", "NA"].'
+            f'{place}.missing is {short(missing)}; write false, or the texts that mean missing, such as ["", "NA"].'
         )
     return tuple(missing)
 
@@ -179,14 +203,20 @@ def _plain_number(number: float, column: Column) -> Any:
 def _number(value: Any, resolution: str, place: str) -> float:
     if resolution:
         try:
-            return float(np.datetime64(value, resolution).astype(np.int64))  # type: ignore[call-overload]
-        except (ValueError, TypeError):
+            date = np.datetime64(value, resolution)  # type: ignore[call-overload]
+            if not FIRST_DATE <= date <= LAST_DATE:  # nor NaT, which is in no range
+                raise ValueError
+            return float(date.astype(np.int64))
+        except (ValueError, TypeError, OverflowError):
             raise SchemaError(
-                f"{place} is {value!r}; write a date such as '2011-01-31' (resolution D, s or us)."
+                f"{place} is {short(value)}; write a date such as '2011-01-31' (resolution D, s or us)."
             ) from None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SchemaError(f"{place} is {value!r}; write a number.")
-    return float(value)
+        raise SchemaError(f"{place} is {short(value)}; write a number.")
+    try:
+        return float(value)
+    except OverflowError:
+        raise SchemaError(f"{place} has more digits than a number can keep; write one below 1e308.") from None
 
 
 def _layout(document: dict[str, Any]) -> str:

@@ -11,12 +11,15 @@ import numpy as np
 import pandas as pd
 
 from unmask.errors import InputError, SchemaError
+from unmask.files import limit
 from unmask.tables._raw import raw_column
 from unmask.tables.decode import decode
 from unmask.tables.encode import Unlisted, encode
 from unmask.tables.infer import infer_schema
-from unmask.tables.schema import Schema, quoted
+from unmask.tables.schema import Schema, quoted, repeats
 from unmask.tables.schema_json import schema_to_json
+
+MOST_COLUMNS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,12 +159,22 @@ def concatenate(tables: Sequence[Table]) -> Table:
 def check_frame(frame: pd.DataFrame, where: str) -> None:
     """A frame needs rows, columns and a name of its own for each column."""
     names = [str(name) for name in frame.columns]
-    if doubled := sorted({name for name in names if names.count(name) > 1}):
+    if doubled := repeats(names):
         raise InputError(f"{where}: the column name {quoted(doubled)} occurs more than once. Rename one of them.")
     if not names:
         raise InputError(f"{where}: there are no columns.")
+    check_width(len(names), where)
     if not len(frame):
         raise InputError(f"{where}: there is a header but no rows ({len(names)} columns: {quoted(names)}).")
+
+
+def check_width(columns: int, where: str) -> None:
+    """Whether anybody meant so many columns: much takes time or memory by the pair of them."""
+    if columns > (most := limit("UNMASK_MAX_COLUMNS", MOST_COLUMNS)):
+        raise InputError(
+            f"{where}: {columns:,} columns; at most {most:,} are read. Is the right line the header? If they are meant, set "
+            "UNMASK_MAX_COLUMNS to a larger number."
+        )
 
 
 def check_columns(frame: pd.DataFrame, schema: Schema, where: str, *, person_needed: bool) -> None:

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 from unmask.audits.generator_plan import GeneratorPlan
 from unmask.audits.plan import option
 from unmask.errors import ParameterError
+from unmask.generators import is_code
 from unmask.threats.knowledge import Box, Data, Goal, Placement, SecretValues
 
 if TYPE_CHECKING:
     from unmask.threats.game import Game
+
+
+def _is_attack_code(text: str) -> bool:
+    from unmask import attacks  # with its arrays, which help does without
+
+    return attacks.is_code(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +32,10 @@ class AttackPlan(GeneratorPlan):
     knowledge: str = option("auxiliary", help="What the attacker knows of the data.", choices=tuple(Data))
     access: str = option("black-box", help="What the attacker knows of the generator.", choices=tuple(Box))
     attacks: tuple[str, ...] = option(
-        ("all",), help="Attack with parameters, as in queries:order=1; may be repeated.", shown="all"
+        ("all",),
+        help="Attack with parameters, as in queries:order=1; may be repeated.",
+        shown="all",
+        code=_is_attack_code,
     )
     secret: str | None = option(None, help="Attribute goal: the column to be guessed.")
     secret_values: str = option(
@@ -51,7 +61,7 @@ class AttackPlan(GeneratorPlan):
         True, help="Knowledge none: stand-ins from a generator refitted on a release, else from the generator itself."
     )
     possible: tuple[str, ...] = option(
-        (), help="Uncertain-box: a generator that the attacker holds possible; may be repeated."
+        (), help="Uncertain-box: a generator that the attacker holds possible; may be repeated.", code=is_code
     )
     confidence: float = option(0.95, help="Of every interval.", least=0.5, share=True, grows=True)
 

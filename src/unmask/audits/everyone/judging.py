@@ -80,7 +80,7 @@ def export_scores(path: Path, judged: Judged, rows: np.ndarray) -> None:
     np.savez_compressed(
         content, log_ratios=judged.all.log_ratios, members=judged.all.members, rows=rows, late=len(judged.late.members)
     )
-    write_atomically(path, content.getvalue())
+    write_atomically(path, content.getvalue(), private=True)
 
 
 def scorer_of(plan: EveryonePlan) -> Scorer:

@@ -11,7 +11,7 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -97,12 +97,19 @@ class CommandModel:
 def _words(command: str) -> list[str]:
     """The program and its arguments, taken apart as a shell would, but with no other meaning."""
     try:
-        words = shlex.split(command) if isinstance(command, str) else []
+        words = _split(command) if isinstance(command, str) else []
     except ValueError as problem:
         raise ParameterError(f"command: '{command}' cannot be taken apart: {problem}.") from None
     if not words:
         raise ParameterError("command: there is none. Write it as in: command: ./synth {train} {rows} {out} {seed}")
     return words
+
+
+def _split(command: str) -> list[str]:
+    """Words as a shell would see them; on Windows a backslash is part of a path, and quotes are all that binds words."""
+    if os.name != "nt":
+        return shlex.split(command)
+    return [re.sub(r"""^(["'])(.*)\1$""", r"\2", word) for word in shlex.split(command, posix=False)]
 
 
 def _run(words: list[str], folder: Path, timeout: float) -> str:
@@ -114,12 +121,11 @@ def _run(words: list[str], folder: Path, timeout: float) -> str:
     with open(log, "wb") as errors, open(folder / "stdout", "wb") as output:
         try:
             process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
+                words, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, **_group_of_its_own()
             )
-        except OSError as problem:
-            raise GeneratorError(
-                f"{who} cannot be started: {problem.strerror}. Is the path right and executable?"
-            ) from None
+        except (OSError, ValueError) as problem:
+            why = getattr(problem, "strerror", None) or problem
+            raise GeneratorError(f"{who} cannot be started: {why}. Is the path right and executable?") from None
         try:
             code = process.wait(None if timeout == float("inf") else timeout)
         except subprocess.TimeoutExpired:
@@ -135,12 +141,27 @@ def _run(words: list[str], folder: Path, timeout: float) -> str:
     return _tail(log)
 
 
+def _group_of_its_own() -> dict[str, Any]:
+    """What starts a program apart from us, so that it can be ended together with what it starts."""
+    if os.name == "nt":
+        return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+    return {"start_new_session": True}
+
+
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)  # it leads its own group, whose number is its own
+    """End a program and all that it started: its group on POSIX, its tree on Windows, itself where neither is known."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)  # it leads its own group, whose number is its own
+    elif process.poll() is None:
+        with suppress(OSError, subprocess.TimeoutExpired):
+            tree = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
+            subprocess.run(tree, capture_output=True, timeout=20, check=False)
+        with suppress(OSError):
+            process.kill()
     process.wait()
 
 
 def _tail(log: Path) -> str:
-    text = log.read_bytes()[-TAIL:].decode(errors="replace").strip()
+    text = log.read_bytes()[-TAIL:].decode("utf-8", errors="replace").strip()
     return f"\nIts standard error ends with:\n{text}" if text else "\nIt wrote nothing to standard error."

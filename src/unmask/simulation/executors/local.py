@@ -6,9 +6,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from unmask.simulation.task import Arrays, Failed, Setting, Task
 ATTEMPTS = 5  # of a task whose worker is killed each time
 AHEAD = 4  # tasks per worker that wait in line
 
+SAFE_PATH = "PYTHONSAFEPATH"  # Python starts without the current directory on its path: data lie there, not code
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 
@@ -52,11 +54,38 @@ class Local:
 def _run_parallel(
     setting: Setting, waiting: list[Task], store: Store, workers: int, progress: Callable[[int], None]
 ) -> None:
+    start = (os.getpid(), setting, SAFE_PATH in os.environ)
+    with _safe_start():
+        _play(start, waiting, store, workers, progress)
+
+
+@contextmanager
+def _safe_start() -> Iterator[None]:
+    """Let whatever is started meanwhile (workers, and what watches over them) import nothing from the current directory."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
+
+
+def _play(
+    start: tuple[int, Setting, bool], waiting: list[Task], store: Store, workers: int, progress: Callable[[int], None]
+) -> None:
     attempts: dict[Task, int] = {}
     line, finished = list(reversed(waiting)), 0
     while line:
         executor = get_reusable_executor(
-            workers, timeout=20, initializer=_start_worker, initargs=(os.getpid(), setting), env=ONE_THREAD, reuse=False
+            workers,
+            timeout=20,
+            initializer=_start_worker,
+            initargs=start,
+            env=ONE_THREAD | {SAFE_PATH: "1"},
+            reuse=False,
         )
         running: dict[Any, Task] = {}
         try:
@@ -85,9 +114,13 @@ def _run_parallel(
 _SETTING: Setting | None = None  # in a worker: set once, when it starts
 
 
-def _start_worker(parent: int, setting: Setting) -> None:
+def _start_worker(parent: int, setting: Setting, safe_path: bool) -> None:
     global _SETTING
     _SETTING = setting
+    if not safe_path:
+        os.environ.pop(
+            SAFE_PATH, None
+        )  # the user did not ask for it: programs that a generator starts have their own ways
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
 

@@ -13,7 +13,7 @@ from unmask.errors import InputError
 from unmask.simulation.coin import CoinSetting, coin_tasks, members_of, take_down
 from unmask.simulation.executors.local import Progress, no_progress
 from unmask.simulation.foreign.pool import MANIFEST, file_of, manifest_text
-from unmask.simulation.foreign.private import COINS, PRIVATE, SYNTHETIC, TRAIN, Private, sha256
+from unmask.simulation.foreign.private import COINS, PRIVATE, SYNTHETIC, TRAIN, Private, digest_of_file, sha256
 from unmask.simulation.foreign.tables import read_synthetic
 from unmask.simulation.foreign.words import Problem, in_words, names_of
 from unmask.simulation.store import FileStore
@@ -112,7 +112,7 @@ def _exported(directory: Path, private: Private, setting: CoinSetting, tasks: Se
         yield MANIFEST, "changed since the export; put the file of the export back."
     for task, run in zip(tasks, private.runs, strict=True):
         path = directory / TRAIN / file_of(task)
-        if path.is_file() and _digest(path) != run.digest:
+        if path.is_file() and digest_of_file(path) != run.digest:
             yield (
                 f"{TRAIN}/{path.name}",
                 "changed since the export, so the generator may have learnt from other people.",
@@ -123,13 +123,6 @@ def _exported(directory: Path, private: Private, setting: CoinSetting, tasks: Se
                 f"{PRIVATE}/{COINS}",
                 f"the coins of some runs do not follow from the seed. Use the versions of the export: {_versions(private)}.",
             )
-
-
-def _digest(path: Path) -> str:
-    try:
-        return sha256(path.read_bytes())
-    except OSError:
-        return ""  # what cannot be read is not what was exported
 
 
 def _versions(private: Private) -> str:

@@ -11,12 +11,13 @@ keeps its files, byte for byte.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from dataclasses import fields, replace
 from pathlib import Path
 
 from unmask.errors import RunError
-from unmask.files import write_atomically
+from unmask.files import shown, write_atomically
 from unmask.generators.adapters._frames import without_persons
 from unmask.simulation.coin import CoinSetting, coin_tasks, members_of
 from unmask.simulation.executors.local import Progress, no_progress
@@ -30,6 +31,7 @@ from unmask.simulation.foreign.private import (
     ExportedRun,
     ExportPlan,
     Private,
+    digest_of_file,
     read_private,
     sha256,
     write_coins,
@@ -56,18 +58,18 @@ def begin(directory: Path, plan: ExportPlan, *, real: Table, candidates: Table, 
 
     `candidates` are the rows that go into training files.
     """
-    if (directory / PRIVATE / PLAN).exists():
+    if os.path.exists(directory / PRIVATE / PLAN):
         _check_same(directory, plan, real)
         return
-    if taken := [name for name in (MANIFEST, README, TRAIN, SYNTHETIC, PRIVATE) if (directory / name).exists()]:
+    if taken := [name for name in (MANIFEST, README, TRAIN, SYNTHETIC, PRIVATE) if os.path.exists(directory / name)]:
         raise RunError(f"{directory}: holds {', '.join(taken)}, but no pool. Choose another --out, or remove them.")
-    new = not directory.exists()
+    new = not os.path.exists(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         (directory / PRIVATE).mkdir(mode=0o700)  # for the user's own eyes
     except OSError as problem:
         raise RunError(
-            f"{directory}: no pool can be written here ({problem.strerror}). Choose another --out."
+            f"{shown(directory)}: no pool can be written here ({problem.strerror}). Choose another --out."
         ) from None
     try:
         check_files_hold(candidates, directory / PRIVATE)
@@ -107,7 +109,7 @@ def write_runs(
     changed = [
         f"{TRAIN}/{file_of(task)}"
         for task, run in zip(coin_tasks(len(known)), known, strict=True)
-        if (path := directory / TRAIN / file_of(task)).exists() and sha256(path.read_bytes()) != run.digest
+        if os.path.exists(path := directory / TRAIN / file_of(task)) and digest_of_file(path) != run.digest
     ]
     if changed:
         raise RunError(

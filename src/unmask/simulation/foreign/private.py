@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import zipfile
+import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unmask.errors import InputError
-from unmask.files import write_atomically
+from unmask.errors import InputError, SchemaError
+from unmask.files import parse_json, read_text, shown, write_atomically
 from unmask.generators.claim import Claim, Neighbours
 from unmask.simulation.foreign.readme import FOR_YOU
 from unmask.simulation.foreign.words import Problem
@@ -25,6 +27,11 @@ FORMAT = 1
 TRAIN, SYNTHETIC, PRIVATE = "train", "synthetic", "private"
 README, PLAN, REAL, SCHEMA, COINS = "README.txt", "plan.json", "real.npz", "schema.json", "coins.json"
 CHANGED = "changed since the export."
+# What files that were cut off, overwritten or edited do to those who read them.
+DAMAGED = (
+    OSError, KeyError, TypeError, ValueError, EOFError, AttributeError, OverflowError, NotImplementedError, zipfile.BadZipFile,
+    zlib.error,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,14 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def digest_of_file(path: Path) -> str:
+    """The digest of a file; "" for one that cannot be read, which is not what was exported."""
+    try:
+        return sha256(path.read_bytes())
+    except OSError:
+        return ""
+
+
 def write_private(directory: Path, plan: ExportPlan, *, real: Table, versions: dict[str, str]) -> None:
     """Write everything but the coins, which grow with the runs."""
     contents = {REAL: _packed(real), SCHEMA: schema_to_json(real.schema).encode()}
@@ -77,21 +92,23 @@ def write_private(directory: Path, plan: ExportPlan, *, real: Table, versions: d
     }
     folder = directory / PRIVATE
     for name, content in contents.items():
-        write_atomically(folder / name, content)
-    write_atomically(folder / README, FOR_YOU)
-    write_atomically(folder / PLAN, _sealed(document))  # last: a pool with a plan is complete
+        write_atomically(folder / name, content, private=True)
+    write_atomically(folder / README, FOR_YOU, private=True)
+    write_atomically(folder / PLAN, _sealed(document), private=True)  # last: a pool with a plan is complete
 
 
 def write_coins(directory: Path, runs: tuple[ExportedRun, ...]) -> None:
     """Write who is in each run."""
-    write_atomically(directory / PRIVATE / COINS, _sealed({"runs": [asdict(run) for run in runs]}))
+    write_atomically(directory / PRIVATE / COINS, _sealed({"runs": [asdict(run) for run in runs]}), private=True)
 
 
 def read_private(directory: Path) -> Private:
     """Read what stayed at home. What was changed but can be read is in `problems`; what cannot be read is an error."""
     folder = directory / PRIVATE
-    if not directory.is_dir():
-        raise InputError(f"{directory}: there is no such pool. Write one with: unmask pool export real.csv --out pool/")
+    if not os.path.isdir(directory):
+        raise InputError(
+            f"{shown(directory)}: there is no such pool. Write one with: unmask pool export real.csv --out pool/"
+        )
     if not (folder / PLAN).exists():
         raise InputError(
             f"{directory}: there is no {PRIVATE}/{PLAN} here, so the coins are not known.\n"
@@ -106,7 +123,11 @@ def read_private(directory: Path) -> Private:
         contents = {name: (folder / name).read_bytes() for name in (REAL, SCHEMA)}
         changed = [name for name, content in contents.items() if sha256(content) != document["sha256"][name]]
         problems += [(f"{PRIVATE}/{name}", CHANGED) for name in changed]
-        real = _unpacked(contents[REAL], schema_from_json(json.loads(contents[SCHEMA]), SCHEMA), document["notes"])
+        real = _unpacked(
+            contents[REAL],
+            schema_from_json(parse_json(contents[SCHEMA], SCHEMA, error=SchemaError), SCHEMA),
+            document["notes"],
+        )
         if not problems and real.digest() != document["real"]:
             problems.append((f"{PRIVATE}/{REAL}", "is not the table of the export."))
         runs: tuple[ExportedRun, ...] = ()
@@ -115,7 +136,7 @@ def read_private(directory: Path) -> Private:
             runs = tuple(ExportedRun(**run) for run in listed["runs"])
             problems += found
         return Private(_plan_from(document["plan"]), document["versions"], real, runs, tuple(problems))
-    except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as problem:
+    except DAMAGED as problem:
         what = problem.strerror if isinstance(problem, OSError) and problem.strerror else type(problem).__name__
         named = "".join(f"\n{name}: {text}" for name, text in problems)
         raise InputError(
@@ -141,10 +162,12 @@ def _seal(document: dict[str, Any]) -> str:
 
 def _opened(path: Path) -> tuple[dict[str, Any], list[Problem]]:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        document = parse_json(read_text(path), str(path))
+        if not isinstance(document, dict):
+            raise InputError("not an object")
+    except (FileNotFoundError, InputError):
         raise InputError(f"{path}: damaged, it cannot be read. Put the file of the export back.") from None
-    if not isinstance(document, dict) or document.get("seal") != _seal(document):
+    if document.get("seal") != _seal(document):
         return document, [(f"{PRIVATE}/{path.name}", CHANGED)]
     return document, []
 
