@@ -1,4 +1,4 @@
-"""What the audit of a release finds where the truth is known: planted copies, values carried over, generators, and no leak at all.
+"""What the audit of a release finds where the truth is known: planted copies, generators, shifted holdouts, and no leak at all.
 
 `python -m benchmarks release_leaks` prints everything (an hour); `python -m benchmarks.release_leaks planted 0-19` one part, for
 some seeds. Tables come from the bundled Adult and, where they are at hand, from UNMASK_DATA.
@@ -21,10 +21,10 @@ from unmask.audits.release.audit import CHECKS
 from unmask.audits.release.case import Case
 from unmask.audits.release.copies import copies_part
 from unmask.audits.release.criteria import criteria_part
-from unmask.audits.release.crowd import Crowd
-from unmask.audits.release.leading import led
+from unmask.audits.release.leading.crowd import Crowd
+from unmask.audits.release.leading.judging import led
+from unmask.audits.release.leading.naming import named
 from unmask.audits.release.membership import membership_part
-from unmask.audits.release.naming import named
 from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.scoring import score_all, sides_of
 from unmask.audits.release.soundness import CHANCE, SURE, blind_auc

@@ -14,12 +14,14 @@ FORMAT_2 = Path(__file__).parent / "format2" / "results"
 _OVER_RELEASES = "intervals of attack are over releases, with more columns; queries count equal values"
 _MORE_SEEN = "the audit of a claim looks at the order of rows, at exact numbers and, by default, at numeric columns"
 _EXACT = "everyone reads exact values, and has another scorer"
-_LEARNT = "the learnt auditor leads the audit of a release, copies are judged by Fisher's test, and limits of differences are exact"
+_LEARNT = "the learnt auditor leads, copies are judged by Fisher's test, limits of differences are exact"
 CHANGED = {  # cases that differ from the old house on purpose, and why
     **dict.fromkeys(("attack", "attack-claim", "attack-category", "attack-number"), _OVER_RELEASES),
     **dict.fromkeys(("epsilon", "epsilon-canary", "epsilon-refuted", "epsilon-carried"), _MORE_SEEN),
     **dict.fromkeys(("everyone", "everyone-paired", "everyone-boosted", "pool"), _EXACT),
-    **dict.fromkeys(("release", "release-sets", "release-without-holdout", "release-shifted", "demonstration"), _LEARNT),
+    **dict.fromkeys(
+        ("release", "release-sets", "release-without-holdout", "release-shifted", "demonstration"), _LEARNT
+    ),
 }
 
 

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from unmask.attacks._known import Coarsening
-from unmask.attacks.everyone.subset_counts import count_keys, keys_of_codes
+from unmask.attacks.everyone.subset_counts import count_keys, keys_of
 from unmask.tables.agreement import Agreement, agreement
 from unmask.tables.distance import kth_distances
 from unmask.tables.exact import ExactValues, rounded_like
@@ -29,7 +29,7 @@ PENALTY = 1.0  # of a column that disagrees, beside the weight of the value that
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class SharedValues:
     """People, a release and reference people in one code space, with how often each value of a person occurs."""
 
     people: np.ndarray  # codes
@@ -40,7 +40,7 @@ class Compared:
     in_reference: np.ndarray  # people x columns: other reference people with the same value
 
     @classmethod
-    def of(cls, values: ExactValues, release: Table, reference: Table, own: np.ndarray | None) -> Compared:
+    def of(cls, values: ExactValues, release: Table, reference: Table, own: np.ndarray | None) -> SharedValues:
         people, found, known = values.codes, values.find(release), values.find(reference)
         alike = _alike(people, known)
         if own is not None:
@@ -52,11 +52,11 @@ class Compared:
         """What an agreement adds to a match: the weight, and the penalty that is not paid."""
         return self.weights + PENALTY
 
-    def only(self, *, rows: np.ndarray | None = None, columns: list[int] | None = None) -> Compared:
+    def only(self, *, rows: np.ndarray | None = None, columns: list[int] | None = None) -> SharedValues:
         """Some of the people, or some of the columns."""
         mine = slice(None) if rows is None else rows
         width = slice(None) if columns is None else columns
-        return Compared(
+        return SharedValues(
             self.people[mine][:, width], self.release[:, width], self.reference[:, width],
             self.own if self.own is None else self.own[mine],
             self.in_release[mine][:, width], self.in_reference[mine][:, width],
@@ -80,7 +80,7 @@ class Standing:
 
     names: tuple[str, ...]
     values: np.ndarray
-    exact: Compared
+    exact: SharedValues
     best: np.ndarray  # of each person: weight of the best match in the release
     usual: np.ndarray  # the same among the others of the reference
     near: tuple[np.ndarray, np.ndarray]  # rows of the release, others of the reference: with 0, 1, .. unequal columns
@@ -113,7 +113,7 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
     """
     coarse = Coarsening.of(release)
     people, reference = (rounded_like(coarse.apply(table), release) for table in (people, reference))
-    exact = Compared.of(ExactValues(people), release, reference, own)
+    exact = SharedValues.of(ExactValues(people), release, reference, own)
     found, others = _matches(exact)
     best, usual = (np.maximum(each.best, 0.0) for each in (found, others))
     parts: list[tuple[str, np.ndarray]] = [
@@ -124,7 +124,7 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
     parts += value_numbers(exact, people.schema.names, EXACT)
     parts += _pairs(exact)
     if wide := [place for place in people.schema.numeric if _is_wide(people.schema.columns[place])]:
-        rough = Compared.of(ExactValues(people, digits=ROUGH), release, reference, own)
+        rough = SharedValues.of(ExactValues(people, digits=ROUGH), release, reference, own)
         parts.append(("linkage, rough", linkage(rough)))
         parts += value_numbers(rough.only(columns=wide), tuple(people.schema.names[place] for place in wide), "rough")
     if people.schema.numeric:
@@ -134,7 +134,7 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
     return Standing(names, values, exact, best, usual, (found.near, others.near))
 
 
-def _whole(compared: Compared) -> np.ndarray:
+def _whole(compared: SharedValues) -> np.ndarray:
     """What a match in every column would be worth."""
     return np.asarray(np.maximum(np.where(compared.people >= 0, compared.worth, 0.0).sum(axis=1), 1e-9))
 
@@ -154,13 +154,13 @@ def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return found
 
 
-def linkage(compared: Compared) -> np.ndarray:
+def linkage(compared: SharedValues) -> np.ndarray:
     """Linkage weights alone: the best match in the release less that among the others of the reference."""
     found, others = _matches(compared)
     return np.asarray(np.maximum(found.best, 0.0) - np.maximum(others.best, 0.0), dtype=np.float64)
 
 
-def _matches(compared: Compared) -> tuple[Agreement, Agreement]:
+def _matches(compared: SharedValues) -> tuple[Agreement, Agreement]:
     """How each person agrees with rows of the release, and with the others of the reference."""
     worth = compared.worth
     return (
@@ -169,7 +169,7 @@ def _matches(compared: Compared) -> tuple[Agreement, Agreement]:
     )
 
 
-def _near(found: Agreement, others: Agreement, compared: Compared) -> Iterator[tuple[str, np.ndarray]]:
+def _near(found: Agreement, others: Agreement, compared: SharedValues) -> Iterator[tuple[str, np.ndarray]]:
     """Log ratio of the shares of either table that are equal but for so many columns."""
     rows = np.cumsum(found.near, axis=1) + 0.5, np.cumsum(others.near, axis=1) + 0.5
     sizes = len(compared.release) + 1.0, len(compared.reference) + 1.0
@@ -178,7 +178,7 @@ def _near(found: Agreement, others: Agreement, compared: Compared) -> Iterator[t
         yield f"within {unequal} columns", ratio
 
 
-def value_numbers(compared: Compared, names: tuple[str, ...], kind: str) -> Iterator[tuple[str, np.ndarray]]:
+def value_numbers(compared: SharedValues, names: tuple[str, ...], kind: str) -> Iterator[tuple[str, np.ndarray]]:
     """Each value of a person: more often in the release? And together: how rare are those that occur?"""
     ratios, weights = compared.ratios, compared.weights
     for place, name in enumerate(names):
@@ -189,7 +189,7 @@ def value_numbers(compared: Compared, names: tuple[str, ...], kind: str) -> Iter
     yield f"{kind}: the rarest that occurs", occurring.max(axis=1)
 
 
-def _pairs(compared: Compared) -> Iterator[tuple[str, np.ndarray]]:
+def _pairs(compared: SharedValues) -> Iterator[tuple[str, np.ndarray]]:
     """The same for pairs of columns."""
     width = compared.people.shape[1]
     pairs = tuple(combinations(range(width), 2))
@@ -197,9 +197,9 @@ def _pairs(compared: Compared) -> Iterator[tuple[str, np.ndarray]]:
         return
     if len(pairs) > MOST_PAIRS:  # spread evenly, the same for everybody
         pairs = tuple(pairs[place] for place in np.linspace(0, len(pairs) - 1, MOST_PAIRS).astype(int))
-    asked = keys_of_codes(compared.people, pairs)
-    found = count_keys(asked, keys_of_codes(compared.release, pairs)).astype(np.float64)
-    known = count_keys(asked, keys_of_codes(compared.reference, pairs)).astype(np.float64)
+    asked = keys_of(compared.people, pairs)
+    found = count_keys(asked, keys_of(compared.release, pairs)).astype(np.float64)
+    known = count_keys(asked, keys_of(compared.reference, pairs)).astype(np.float64)
     whole = np.stack([(compared.people[:, pair] >= 0).all(axis=1) for pair in map(list, pairs)], axis=1)
     if compared.own is not None:
         known -= whole
@@ -212,11 +212,11 @@ def _pairs(compared: Compared) -> Iterator[tuple[str, np.ndarray]]:
     yield "pairs: new to the reference", (occurring * (known <= 0)).sum(axis=1)
 
 
-def _bins(people: Table, release: Table, reference: Table, own: np.ndarray | None) -> Compared:
+def _bins(people: Table, release: Table, reference: Table, own: np.ndarray | None) -> SharedValues:
     """Codes as they are: numbers by their bin."""
     mine, found, known = (table.codes.astype(np.int32) for table in (people, release, reference))
     alike = _alike(mine, known) - (own is not None)
-    return Compared(mine, found, known, own, _alike(mine, found), alike)
+    return SharedValues(mine, found, known, own, _alike(mine, found), alike)
 
 
 def _distances(

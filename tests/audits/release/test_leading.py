@@ -7,12 +7,12 @@ import pytest
 
 from unmask.audits.release.audit import CHECKS, audit
 from unmask.audits.release.case import Case, Family
-from unmask.audits.release.controls import blind_auc, permuted_auc
-from unmask.audits.release.crowd import FEWEST, Crowd
-from unmask.audits.release.leading import LEARNT_NAME, LINKAGE_NAME, led
-from unmask.audits.release.naming import named
+from unmask.audits.release.leading.crowd import FEWEST, Crowd
+from unmask.audits.release.leading.judging import LEARNT_NAME, LINKAGE_NAME, led
+from unmask.audits.release.leading.naming import named
+from unmask.audits.release.leading.planted import RATES, SEEN, TRIALS, PlantedLeak, in_words, planted_leaks
 from unmask.audits.release.plan import ReleasePlan
-from unmask.audits.release.planted import RATES, SEEN, TRIALS, Planted, in_words, planted_leaks
+from unmask.audits.release.soundness import blind_auc, permuted_auc
 from unmask.audits.release.tables import Release
 from unmask.datasets import adult, planted
 from unmask.results.figures import Figure
@@ -147,10 +147,10 @@ def test_planted_leaks_grow_until_they_are_seen():
 
 
 def test_planted_leaks_in_words():
-    seen = Planted("verbatim copies", (0.01, 0.02), (3, TRIALS))
+    seen = PlantedLeak("verbatim copies", (0.01, 0.02), (3, TRIALS))
     assert seen.smallest == 0.02
     assert seen.sure == pytest.approx(0.8609, abs=1e-3)  # .05^(1/20)
-    never = Planted("any", (1.0,), (2,))
+    never = PlantedLeak("any", (1.0,), (2,))
     assert np.isinf(never.smallest)
     assert never.sure == 0
     assert "Not seen at any rate: any" in in_words((seen, never))

@@ -58,11 +58,6 @@ def keys_of(codes: np.ndarray, subsets: tuple[Subset, ...]) -> np.ndarray:
 
     Different rows share a key with a chance of about 2^-64, which no audit will see.
     """
-    return keys_of_codes(table.codes, subsets)
-
-
-def keys_of_codes(codes: np.ndarray, subsets: tuple[Subset, ...]) -> np.ndarray:
-    """The same from codes of any kind (rows x columns); those of exact values may be negative, and equal themselves only."""
     starts = np.cumsum([0, *(len(subset) for subset in subsets)])
     columns = np.array([position for subset in subsets for position in subset], dtype=np.int64)
     found = np.zeros((len(subsets), len(codes)), dtype=np.uint64)

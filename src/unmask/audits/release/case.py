@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from unmask.audits.part import Part
-from unmask.audits.release.crowd import Crowd
+from unmask.audits.release.leading.crowd import Crowd
 from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.scoring import Scores, Sides, score_all, sides_of
 from unmask.audits.release.tables import Release

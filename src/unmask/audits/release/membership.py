@@ -9,10 +9,10 @@ import numpy as np
 
 from unmask.audits.part import Part
 from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, Family, ReleasePart, words
-from unmask.audits.release.crowd import FEWEST, MOST, Crowd
 from unmask.audits.release.exposure import of_names
-from unmask.audits.release.leading import LEARNT, LEARNT_NAME, LINKAGE, led
-from unmask.audits.release.naming import named
+from unmask.audits.release.leading.crowd import FEWEST, MOST, Crowd
+from unmask.audits.release.leading.judging import LEARNT, LEARNT_NAME, LINKAGE, led
+from unmask.audits.release.leading.naming import named
 from unmask.audits.release.scoring import ATTACKS, judge_scores
 from unmask.audits.release.tables import Release
 from unmask.audits.score_charts import roc_series, score_histograms
@@ -35,7 +35,7 @@ HEADS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedAttack:
     """An attack with its finding, its rates and the scores behind them."""
 
     finding: Finding
@@ -54,7 +54,8 @@ def membership_part(case: Case) -> Part:
     for one in judged:
         series.append(roc_series(one.finding.name, one.members, one.others))
         series += score_histograms(one.finding.name, {"in the data": one.members, "holdout": one.others})
-    findings, naming, refused = [one.finding for one in judged], None, ()
+    findings, naming = [one.finding for one in judged], None
+    refused: tuple[NotTested, ...] = ()
     if case.crowd is None:
         refused = (_too_few(case),)
     else:
@@ -68,12 +69,12 @@ def membership_part(case: Case) -> Part:
     return ReleasePart(tuple(findings), (grid,), tuple(series), not_tested=refused, naming=naming)
 
 
-def _leading(case: Case) -> Iterator[Judged]:
+def _leading(case: Case) -> Iterator[JudgedAttack]:
     for one in led(case):
-        yield Judged(one.finding(case), one.outcome, one.scores[one.members], one.scores[~one.members])
+        yield JudgedAttack(one.finding(case), one.outcome, one.scores[one.members], one.scores[~one.members])
 
 
-def _own(case: Case) -> Iterator[Judged]:
+def _own(case: Case) -> Iterator[JudgedAttack]:
     """What attackers who learn nothing from members can do: thresholds from one half of the people, rates from the other."""
     plan = case.plan
     tests = (1 - plan.confidence) / (2 * case.error(OWN))  # as many equal shares of the error as give each one its own
@@ -96,10 +97,10 @@ def _own(case: Case) -> Iterator[Judged]:
             figure(outcome.fpr),
             REDO if severity.rank else case.unproven(estimate),
         )
-        yield Judged(finding, outcome, scores.members, scores.controls)
+        yield JudgedAttack(finding, outcome, scores.members, scores.controls)
 
 
-def _row(one: Judged) -> tuple[Cell, ...]:
+def _row(one: JudgedAttack) -> tuple[Cell, ...]:
     found = one.outcome
     rates = (point.tpr.value for point in found.tpr_at)
     gain = found.advantage

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from unmask.audits.part import DOUBT, Part
 from unmask.audits.release.case import Case, Check, ReleasePart
-from unmask.audits.release.controls import blind_auc, permuted_auc
-from unmask.audits.release.planted import TRIALS, Planted, in_words, planted_leaks
+from unmask.audits.release.leading.crowd import Crowd
+from unmask.audits.release.leading.planted import TRIALS, PlantedLeak, in_words, planted_leaks
 from unmask.results.figures import Figure
 from unmask.results.grid import Cell, Grid, Section, Series, SeriesKind
 from unmask.results.policy import Severity
 from unmask.results.result import Facts, Finding
-from unmask.stats import Estimate, clopper_pearson
+from unmask.stats import Estimate, auc, clopper_pearson
+from unmask.stream import stream
 
 CHANCE = 0.5  # the AUC of someone who knows nothing
 SURE = 0.95  # that the tables differ, before the audit says so
@@ -45,11 +50,30 @@ def controls_part(case: Case) -> Part:
     )
 
 
+def blind_auc(crowd: Crowd, *, confidence: float) -> Estimate:
+    """How well real people are told from the holdout by learners that never see the release.
+
+    Above one half the two tables differ by themselves. The halves teach each other, so the interval is widened by the square
+    root of two.
+    """
+    found = auc(crowd.blind[crowd.members], crowd.blind[~crowd.members], confidence=confidence)
+    reach = np.sqrt(2)
+    low = max(0.0, found.value - reach * (found.value - found.low))
+    high = min(1.0, found.value + reach * (found.high - found.value))
+    return replace(found, interval=(low, high))
+
+
+def permuted_auc(crowd: Crowd, seed: int, *, confidence: float) -> Estimate:
+    """The AUC of linkage weights if membership is dealt anew among the same people: it must cover one half."""
+    dealt = stream(seed, "permuted").permutation(crowd.members)
+    return auc(crowd.linkage[dealt], crowd.linkage[~dealt], confidence=confidence)
+
+
 def _figures(found: Estimate) -> tuple[Cell, ...]:
     return tuple(round(float(number), 4) for number in (found.value, found.low, found.high))
 
 
-def _rows(planted: Planted) -> list[tuple[Cell, ...]]:
+def _rows(planted: PlantedLeak) -> list[tuple[Cell, ...]]:
     meaning = "share of trials in which they were seen"
     return [
         (f"{planted.kind}, {rate:.1%} planted", *_figures(clopper_pearson(count, TRIALS, confidence=0.9)), meaning)
@@ -57,7 +81,7 @@ def _rows(planted: Planted) -> list[tuple[Cell, ...]]:
     ]
 
 
-def _seen(planted: Planted) -> Series:
+def _seen(planted: PlantedLeak) -> Series:
     return Series(
         f"power/{planted.kind}", planted.kind.capitalize(), "share of the real people", "share of trials in which it was seen",
         planted.rates, tuple(count / TRIALS for count in planted.seen), SeriesKind.POWER, Section.SOUND,

@@ -4,8 +4,8 @@ What is said about a person (`attacks.standing`) compares the release with every
 the release does not know its members, being called a member is a random label, and any test that deals labels anew is exact.
 
 A *blind twin* runs beside it: the same learner and the same numbers, but in place of the release stand real people of the
-half that teaches, who know nothing of the people that are judged. It sees what a release that gives nobody away would show all the same if
-real table and holdout differ by themselves, and people are compared with others who look alike to it.
+half that teaches, who know nothing of the people that are judged. It sees what a release that gives nobody away would show all
+the same if real table and holdout differ by themselves, and people are compared with others who look alike to it.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Family, words
-from unmask.audits.release.crowd import Crowd
+from unmask.audits.release.leading.crowd import Crowd
 from unmask.results.figures import figure
 from unmask.results.policy import Severity
 from unmask.results.result import Finding

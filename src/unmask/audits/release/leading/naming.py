@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from unmask.attacks.learner import told_apart
-from unmask.audits.release.crowd import Crowd
+from unmask.audits.release.leading.crowd import Crowd
 from unmask.stats import Listing, benjamini_hochberg, conformal_p_values
 from unmask.stream import stream
 

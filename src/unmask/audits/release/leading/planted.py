@@ -16,8 +16,8 @@ from unmask.attacks.learner import cross_fitted
 from unmask.attacks.standing import EXACT, value_numbers
 from unmask.audits.release.case import Case
 from unmask.audits.release.copies import COPYING
-from unmask.audits.release.crowd import Crowd
-from unmask.audits.release.leading import LEARNT, LINKAGE
+from unmask.audits.release.leading.crowd import Crowd
+from unmask.audits.release.leading.judging import LEARNT, LINKAGE
 from unmask.stats import clopper_pearson
 from unmask.stats.labels import DealtTop, TopTest, depths_of, fisher
 from unmask.stream import stream
@@ -32,7 +32,7 @@ See = Callable[[float, np.random.Generator], bool]  # whether a leak of this rat
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedLeak:
     """How often one kind of leak was seen, by the share of the members whom it concerns."""
 
     kind: str
@@ -53,7 +53,7 @@ class Planted:
         return clopper_pearson(self.seen[self.rates.index(self.smallest)], TRIALS, confidence=0.9).low
 
 
-def planted_leaks(case: Case) -> tuple[Planted, ...]:
+def planted_leaks(case: Case) -> tuple[PlantedLeak, ...]:
     """Each kind of leak at growing rates, until it is seen."""
     if (crowd := case.crowd) is None:
         return ()
@@ -66,16 +66,16 @@ def planted_leaks(case: Case) -> tuple[Planted, ...]:
             seen.append(sum(see(rate, rng) for _ in range(TRIALS)))
             if seen[-1] >= SEEN:
                 break
-        found.append(Planted(kind, tuple(rates), tuple(seen)))
+        found.append(PlantedLeak(kind, tuple(rates), tuple(seen)))
     return tuple(found)
 
 
-def in_words(planted: tuple[Planted, ...]) -> str:
+def in_words(planted: tuple[PlantedLeak, ...]) -> str:
     """The sentence of the verdict."""
     visible = [f"{each.kind}: {_percent(each.smallest)}" for each in planted if np.isfinite(each.smallest)]
     missed = [each.kind for each in planted if not np.isfinite(each.smallest)]
     if not visible:
-        return "No leak of any size would have been seen reliably on this data: the holdout is too small, or most people have twins."
+        return "No leak of any size would have been seen reliably here: the holdout is too small, or most people have twins."
     least = min(each.sure for each in planted if np.isfinite(each.smallest))
     text = (
         f"Smallest leak that would have been seen, as a share of the real people ({SEEN} of {TRIALS} trials or more on this "
