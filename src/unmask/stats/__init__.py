@@ -47,6 +47,7 @@ from unmask.stats.evalues import (
 )
 from unmask.stats.intervals import clopper_pearson, difference, excess_risk, wilson
 from unmask.stats.jackknife import jackknife
+from unmask.stats.labels import TopTest, advantage_bound, fisher, top_test
 from unmask.stats.limits import (
     group_claim,
     largest_advantage,
@@ -106,8 +107,10 @@ __all__ = [
     "Roc",
     "Split",
     "Threshold",
+    "TopTest",
     "TradeOff",
     "advantage",
+    "advantage_bound",
     "auc",
     "average_log_e_values",
     "benjamini_hochberg",
@@ -132,6 +135,7 @@ __all__ = [
     "epsilon_of_bets",
     "epsilon_one_run",
     "excess_risk",
+    "fisher",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_mu",
@@ -171,6 +175,7 @@ __all__ = [
     "smallest_visible_epsilon",
     "smallest_visible_leak",
     "stakes",
+    "top_test",
     "tpr_at_fpr",
     "wilson",
 ]
