@@ -80,11 +80,11 @@ def test_statistics_are_pinned():
     assert sorted(unmask.stats.__all__) == [
         "Anytime", "Assumption", "Betting", "Bonferroni", "Bound", "Direction", "EListing", "ErrorCounts", "Estimate",
         "Given", "HalfLines", "LOG_GRID", "Listing", "MultiSplit", "OperatingPoint", "Refusal", "Roc", "Split",
-        "Threshold", "TradeOff", "advantage", "auc", "average_log_e_values", "benjamini_hochberg", "best_error",
+        "Threshold", "TopTest", "TradeOff", "advantage", "advantage_bound", "auc", "average_log_e_values", "benjamini_hochberg", "best_error",
         "best_half_lines", "clopper_pearson", "conformal_p_values", "delta_from_errors", "delta_from_rho",
         "delta_hockey_stick", "difference", "e_bh", "epsilon_anytime", "epsilon_bayesian", "epsilon_clopper_pearson",
         "epsilon_f_dp", "epsilon_for_listed", "epsilon_from_errors", "epsilon_from_rho", "epsilon_from_rho_simple",
-        "epsilon_gaussian", "epsilon_of_bets", "epsilon_one_run", "excess_risk", "gaussian_delta", "gaussian_epsilon",
+        "epsilon_gaussian", "epsilon_of_bets", "epsilon_one_run", "excess_risk", "fisher", "gaussian_delta", "gaussian_epsilon",
         "gaussian_mu", "group_claim", "hockey_stick_priors", "holm", "jackknife", "laplace_delta", "laplace_epsilon",
         "largest_advantage", "largest_advantage_yeom", "largest_auc", "largest_auc_gaussian",
         "largest_visible_anytime", "largest_visible_clopper_pearson", "largest_visible_gaussian",
@@ -92,7 +92,7 @@ def test_statistics_are_pinned():
         "log_e_value", "log_e_value_of_bets", "mu_f_dp", "one_run_p_value", "power_anytime", "power_clopper_pearson",
         "power_difference", "power_one_run", "precision", "precision_interval", "randomised_response_epsilon",
         "replacement_claim", "rho_from", "rho_from_simple", "roc_curve", "roc_on_grid", "smallest_visible_epsilon",
-        "smallest_visible_leak", "stakes", "tpr_at_fpr", "wilson",
+        "smallest_visible_leak", "stakes", "top_test", "tpr_at_fpr", "wilson",
     ]  # fmt: skip
 
 
