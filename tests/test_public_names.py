@@ -80,7 +80,8 @@ def test_statistics_are_pinned():
     assert sorted(unmask.stats.__all__) == [
         "Anytime", "Assumption", "Betting", "Bonferroni", "Bound", "Direction", "EListing", "ErrorCounts", "Estimate",
         "Given", "HalfLines", "LOG_GRID", "Listing", "MultiSplit", "OperatingPoint", "Refusal", "Roc", "Split",
-        "Threshold", "TopTest", "TradeOff", "advantage", "advantage_bound", "auc", "average_log_e_values", "benjamini_hochberg", "best_error",
+        "Threshold", "TopTest", "TradeOff", "advantage", "advantage_bound", "auc", "average_log_e_values",
+        "benjamini_hochberg", "best_error",
         "best_half_lines", "clopper_pearson", "conformal_p_values", "delta_from_errors", "delta_from_rho",
         "delta_hockey_stick", "difference", "e_bh", "epsilon_anytime", "epsilon_bayesian", "epsilon_clopper_pearson",
         "epsilon_f_dp", "epsilon_for_listed", "epsilon_from_errors", "epsilon_from_rho", "epsilon_from_rho_simple",
