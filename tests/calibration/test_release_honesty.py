@@ -52,7 +52,9 @@ def test_fresh_people_of_adult_are_no_finding_whatever_the_holdout(name, size, h
     found = [findings(fresh(name, size, held, seed), seed) for seed in range(60)]
     assert sum(bool(what) and not differs for what, differs, _ in found) <= 9
     assert sum(differs for _, differs, _ in found) <= 9
-    assert sum(people > 0 and not differs for _, differs, people in found) <= 13, "a list holds nobody wrongly, 9 of 10 times"
+    assert sum(people > 0 and not differs for _, differs, people in found) <= 13, (
+        "a list holds nobody wrongly, 9 of 10 times"
+    )
 
 
 @pytest.mark.calibration

@@ -85,10 +85,19 @@ def test_the_bound_of_an_advantage_holds_and_is_near():
     rng, wrong, bounds = np.random.default_rng(4), 0, []
     members = np.arange(800) < 400
     for _ in range(300):
-        bound = advantage_bound(rng.normal(size=800) + members, members, error=0.05, rng=rng)
+        bound, _ = advantage_bound(rng.normal(size=800) + members, members, error=0.05, rng=rng)
         bounds.append(bound)
         wrong += bound > 0.3829
     assert wrong <= 28
     assert np.mean(bounds) > 0.28
-    nothing = [advantage_bound(rng.normal(size=400), members[200:600], error=0.05, rng=rng) for _ in range(300)]
+    nothing = [advantage_bound(rng.normal(size=400), members[200:600], error=0.05, rng=rng)[0] for _ in range(300)]
     assert sum(bound > 0 for bound in nothing) <= 28
+
+
+def test_the_bound_is_taken_where_it_is_largest():
+    """20 of 640 people for certain: the top 10 (1/64) are all members, 10/320 = .031 less what chance leaves open."""
+    scores = np.concatenate([np.ones(20), np.zeros(620)]) + 0.01 * np.random.default_rng(1).random(640)
+    members = np.arange(640) < 320
+    low, depth = advantage_bound(scores, members, error=0.05, rng=np.random.default_rng(0))
+    assert depth in (10, 40)
+    assert 0 < low < 0.0625

@@ -107,23 +107,24 @@ class DealtTop:
         return TopTest(float(p_value), int(depths[best]), int(seen[best]), float(self.expected[best]))
 
 
-def advantage_bound(scores: ArrayLike, members: ArrayLike, *, error: float, rng: np.random.Generator) -> float:
+def advantage_bound(
+    scores: ArrayLike, members: ArrayLike, *, error: float, rng: np.random.Generator
+) -> tuple[float, int]:
     """A lower bound of the best advantage (hits less false alarms) that a threshold on the score has; wrong in `error` of cases.
 
     Four thresholds, fixed by how many people stand above them (1/64 to 1/2 of all) and not by who they are, share the error.
+    Returns the largest of their bounds (negative if none is above 0), and how many people stand above that threshold.
     """
     score, inside = as_scores("scores", scores), np.asarray(members, dtype=bool)
     order = np.lexsort((rng.random(score.size), -score))
+    depths = np.unique([max(1, round(share * score.size)) for share in DEPTHS])
+    hits = np.cumsum(inside[order])[depths - 1]
     many = int(inside.sum())
-    best = 0.0
-    for share in DEPTHS:
-        depth = max(1, round(share * score.size))
-        hits = int(inside[order[:depth]].sum())
-        low, _ = difference_limits(
-            hits, many, c=depth - hits, n_c=score.size - many, confidence=1 - 2 * error / len(DEPTHS)
-        )
-        best = max(best, float(low))
-    return best
+    low, _ = difference_limits(
+        hits, many, c=depths - hits, n_c=score.size - many, confidence=1 - 2 * error / len(DEPTHS)
+    )
+    best = int(np.argmax(low))
+    return float(low[best]), int(depths[best])
 
 
 def depths_of(people: int) -> IntArray:

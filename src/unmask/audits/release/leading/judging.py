@@ -17,7 +17,7 @@ from unmask.results.figures import figure
 from unmask.results.policy import Severity
 from unmask.results.result import Finding
 from unmask.stats import tpr_at_fpr
-from unmask.stats.labels import TopTest, advantage_bound, top_test
+from unmask.stats.labels import DEPTHS, TopTest, advantage_bound, top_test
 from unmask.stats.outcomes import FPR_GRID, MembershipOutcome, judge_membership
 from unmask.stats.results import Estimate
 from unmask.stream import stream
@@ -85,9 +85,9 @@ def _judged(case: Case, crowd: Crowd, name: str, scores: np.ndarray, family: Fam
     if p_value <= error:
         # Half of the error for the advantage, half for the TPR at a false positive rate that is certain.
         each = error / (2 * len(parts))
-        gain = max(advantage_bound(scores[part], crowd.members[part], error=each, rng=rng) for part in parts)
+        gain = max(advantage_bound(scores[part], crowd.members[part], error=each, rng=rng)[0] for part in parts)
         certain = max(_certain_tpr(scores[part], crowd.members[part], each) for part in parts)
-        severity = case.plan.policy.severity(gain, tpr_at_1_percent=certain)
+        severity = case.plan.policy.severity(max(0.0, gain), tpr_at_1_percent=certain)
         severity = severity if severity.rank else Severity.LOW
     outcome = _outcome(case, scores, crowd.members, wider=np.sqrt(2) if halves else 1.0)
     return Led(name, scores, crowd.members, outcome, p_value, test, severity)
@@ -99,10 +99,12 @@ def _certain_tpr(scores: np.ndarray, members: np.ndarray, error: float) -> float
 
 
 def _outcome(case: Case, scores: np.ndarray, members: np.ndarray, *, wider: float) -> MembershipOutcome:
-    """Rates if as many people are called members as there are: a threshold that looks at no label."""
-    threshold = float(np.sort(scores)[::-1][members.sum() - 1])
-    found = judge_membership(scores, members, threshold, confidence=case.plan.confidence, tests=1)
-    assert found is not None
+    """Rates at the most telling of the four depths at which advantages are bounded; intervals hold for all four."""
+    error = 1 - case.plan.confidence
+    _, depth = advantage_bound(scores, members, error=error / 2, rng=stream(case.plan.seed, "depth"))
+    threshold = float(np.sort(scores)[::-1][depth - 1])
+    found = judge_membership(scores, members, threshold, confidence=1 - error / len(DEPTHS), tests=1)
+    assert found is not None  # a crowd has people on both sides
     return replace(found, advantage=_wider(found.advantage, wider, -1.0), auc=_wider(found.auc, wider, 0.0))
 
 

@@ -76,10 +76,9 @@ def in_words(planted: tuple[PlantedLeak, ...]) -> str:
     missed = [each.kind for each in planted if not np.isfinite(each.smallest)]
     if not visible:
         return "No leak of any size would have been seen reliably here: the holdout is too small, or most people have twins."
-    least = min(each.sure for each in planted if np.isfinite(each.smallest))
     text = (
-        f"Smallest leak that would have been seen, as a share of the real people ({SEEN} of {TRIALS} trials or more on this "
-        f"data, so in at least {least:.0%} of audits): {'; '.join(visible)}."
+        f"Smallest leak that would have been seen on this data (in {SEEN} of {TRIALS} planted trials or more), as a share of the "
+        f"real people: {'; '.join(visible)}."
     )
     return text + (f" Not seen at any rate: {'; '.join(missed)}." if missed else "")
 
