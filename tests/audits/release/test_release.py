@@ -51,7 +51,7 @@ def test_publishing_the_real_table_is_high_on_every_criterion(release):
 def test_fresh_people_are_no_finding_and_the_audit_says_what_it_would_have_seen(release):
     result = audit(release.real, release.synthetic, holdout=release.holdout)
     assert result.severity is Severity.NONE
-    assert any("verbatim copies: " in note and "of 20 trials" in note for note in result.notes)
+    assert any("verbatim copies: " in note and "of 20 planted trials" in note for note in result.notes)
     assert any("comparisons share the 5%" in note for note in result.notes)
 
 
