@@ -11,6 +11,7 @@ from unmask.stats import Estimate, clopper_pearson, difference
 from unmask.stats.labels import fisher
 from unmask.tables.matching import By, group_ids
 from unmask.tables.table import Table
+from unmask.tables.units import units
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +45,10 @@ def copies(
     released[ids_s] = True
     alone_r, alone_h = often[ids_r] == 1, often[ids_h] == 1
     published = alone_r & released[ids_r]
-    mine = (int(published.sum()), int(alone_r.sum()))
-    theirs = (int((alone_h & released[ids_h]).sum()), int(alone_h.sum()))
+    mine, theirs = (
+        _of_persons(table, alone, released[ids])
+        for table, alone, ids in ((real, alone_r, ids_r), (held, alone_h, ids_h))
+    )
     notes = []
     if not mine[1]:
         notes.append("Every real row has an equal one, so nobody can be recognised by a verbatim copy.")
@@ -62,3 +65,14 @@ def copies(
         ("No copies proves nothing: rows moved by a tiny amount are no longer identical.",),
         tuple(notes),
     )
+
+
+def _of_persons(table: Table, alone: np.ndarray, released: np.ndarray) -> tuple[int, int]:
+    """Persons with a unique row that is published, and persons with a unique row: rows of one person are no independent draws.
+
+    The first unique row stands for its person.
+    """
+    rows = np.flatnonzero(alone)
+    if table.persons is not None:
+        rows = rows[np.unique(units(table).of_row[rows], return_index=True)[1]]
+    return int(released[rows].sum()), len(rows)

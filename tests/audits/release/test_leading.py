@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from unmask.audits.release.audit import CHECKS, audit
@@ -15,9 +16,12 @@ from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.soundness import blind_auc, permuted_auc
 from unmask.audits.release.tables import Release
 from unmask.datasets import adult, planted
+from unmask.metrics.copies import copies
 from unmask.results.figures import Figure
 from unmask.results.policy import Severity
 from unmask.stats import auc
+from unmask.tables.infer import Hints
+from unmask.tables.read import read_table
 from unmask.tables.table import concatenate
 
 FAMILIES = tuple(family for check in CHECKS for family in check.families)
@@ -155,3 +159,49 @@ def test_planted_leaks_in_words():
     assert never.sure == 0
     assert "Not seen at any rate: any" in in_words((seen, never))
     assert in_words((never,)).startswith("No leak of any size")
+
+
+def of_age(low, high, size, seed=0):
+    population = adult()
+    age = population.numbers[:, 0]
+    rows = np.random.default_rng(seed).permutation(np.flatnonzero((age >= low) & (age <= high)))[:size]
+    return replace(population.take(rows), notes=())
+
+
+def test_a_bad_holdout_hides_no_verbatim_release():
+    """Real people over 45, holdout under 31: nothing can be compared, and yet the real table itself was published."""
+    real, young = of_age(46, 90, 300), of_age(17, 30, 300)
+    result = audit(real, real, holdout=young, attempts=30)
+    assert {one.name: one.severity for one in result.findings}["copies"] is Severity.HIGH
+    fresh = audit(real, of_age(46, 90, 300, seed=1), holdout=young, attempts=30)
+    assert {one.name: one.severity for one in fresh.findings}["copies"] is Severity.NONE
+
+
+def test_a_holdout_that_the_generator_saw_is_no_leak_of_members():
+    real, holdout, fresh = people(300, seed=6)
+    result = audit(real, concatenate([fresh, holdout]), holdout=holdout, attempts=30)
+    assert result.severity is Severity.LOW
+    assert "seems to have seen the holdout" in result.findings[0].title
+
+
+def test_rows_of_one_person_are_one_draw_for_copies():
+    """Three persons with forty unique rows each, all of one person published: 1 of 3, not 40 of 120."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=240), "b": rng.normal(size=240), "who": np.repeat(np.arange(6), 40)})
+    table = read_table(frame, Hints(person="who"))
+    real, holdout = table.take(np.arange(120)), table.take(np.arange(120, 240))
+    found = copies(real, replace(real.take(np.arange(40)), persons=None), holdout=holdout)
+    assert found.unique.n == 3
+    assert found.p_value == pytest.approx(0.5)
+    assert found.published.sum() == 40
+
+
+def test_numbers_that_many_share_are_not_said_to_be_seen():
+    """Everybody has the same few numbers: carrying them over says nothing about anybody."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"n": rng.integers(0, 3, 360), "c": rng.choice(list("ab"), 360)})
+    table = read_table(frame)
+    real, fresh, holdout = (table.take(np.arange(k * 120, (k + 1) * 120)) for k in range(3))
+    release = Release(real, (fresh,), holdout)
+    found = {each.kind: each.smallest for each in planted_leaks(case_of(release))}
+    assert np.isinf(found["exact numbers carried over"])

@@ -100,7 +100,11 @@ class ReleaseAudit:
             parts
         )
         if release.holdout is not None:
-            findings = tuple(_less_explained(finding, explained, self.plan) for finding in whole.findings)
+            stands = {one.name: part.stands for part in parts if isinstance(part, ReleasePart) for one in part.findings}
+            findings = tuple(
+                _less_explained(one, explained, self.plan, stands.get(one.name, Severity.NONE))
+                for one in whole.findings
+            )
             whole = replace(whole, findings=findings)
         whole = replace(whole, grids=tuple(with_records(grid, whole.findings) for grid in whole.grids))
         return whole.told(self.expected(), _records(release, whole))
@@ -117,10 +121,10 @@ def _explained(parts: Sequence[Part]) -> float | None:
     return max(measured, default=None)
 
 
-def _less_explained(finding: Finding, explained: float | None, plan: ReleasePlan) -> Finding:
+def _less_explained(finding: Finding, explained: float | None, plan: ReleasePlan, stands: Severity) -> Finding:
     """Where real and holdout differ by themselves, only what goes beyond that difference is evidence of a leak.
 
-    Where it was not measured whether they do, nothing is certain enough to be more than low.
+    Where it was not measured whether they do, nothing is certain enough to be more than low. What needs no holdout `stands`.
     """
     if explained == 0:
         return finding
@@ -129,10 +133,13 @@ def _less_explained(finding: Finding, explained: float | None, plan: ReleasePlan
         finding = replace(finding, exposure=replace(finding.exposure, worst=None, above=None, undefined=why))
     if finding.name == DOUBT or finding.severity is Severity.NONE:
         return finding
+    if stands.rank >= finding.severity.rank:
+        return finding
     if explained is None:
         said = f"Capped at low: it was not tested whether {CONFOUNDED}. Audit again with more time."
-        return replace(finding, severity=Severity.LOW, advice=said)
+        return replace(finding, severity=max(Severity.LOW, stands, key=lambda one: one.rank), advice=said)
     left = plan.policy.severity(max(0.0, finding.estimate.low - explained))
+    left = max(left, stands, key=lambda one: one.rank)
     if left.rank >= finding.severity.rank:
         return finding
     return replace(finding, severity=left, advice="Confounded: see the finding about the holdout.")

@@ -12,6 +12,7 @@ from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.scoring import Scores, Sides, score_all, sides_of
 from unmask.audits.release.tables import Release
 from unmask.results.figures import Figure, in_100
+from unmask.results.policy import Severity
 
 KNOWS_RELEASE = "Someone who holds the release and knows a person's record"
 REDO = "Drop or coarsen what makes these people stand out, generate anew, and audit again with the same seed."
@@ -99,6 +100,9 @@ class Case:
 class ReleasePart(Part):
     """What a part of a release audit contributes."""
 
+    stands: Severity = (
+        Severity.NONE
+    )  # what its findings are at least, even if real table and holdout differ by themselves
     naming: Part | None = None  # who is named; only if real and holdout are alike
     explained: float | None = (
         None  # the most that a blind scorer may gain, real and holdout being what they are; None: not measured

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unmask.audits.part import Part
-from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, Family, words
+from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, Family, ReleasePart, words
 from unmask.audits.release.exposure import of_attempts
 from unmask.metrics.copies import Copies, copies
 from unmask.metrics.legal import Attempts
@@ -22,18 +22,18 @@ def copies_part(case: Case) -> Part:
     """Unique real people who stand verbatim in the release."""
     release, plan = case.release, case.plan
     found = copies(release.real, release.synthetic, holdout=release.holdout, confidence=plan.confidence)
-    findings = []
+    findings, stands = [], Severity.NONE
     if found.unique is not None:
         excess = found.excess or found.unique
-        if found.p_value is None:  # without a holdout: only records that nobody draws by chance
-            severity = _unrepeatable(case, found.published)
-        else:
+        stands = _unrepeatable(case, found.published)  # whatever the holdout is: records that nobody draws by chance
+        severity = stands
+        if found.p_value is not None:
             severity = Severity.HIGH if found.p_value <= case.error(COPYING) else Severity.NONE
         findings.append(
             Finding(
                 "copies",
                 f"{words(found.unique.value)} unique real people stand verbatim in the release "
-                f"({int(found.published.sum()):,} of {found.unique.n:,})",
+                f"({_published(found.unique):,} of {found.unique.n:,})",
                 f"{KNOWS_RELEASE} looks for it.",
                 "singling out",
                 severity,
@@ -46,20 +46,24 @@ def copies_part(case: Case) -> Part:
                 _exposure(found, plan.confidence),
             )
         )
-    return Part(
-        tuple(findings), notes=found.notes, columns=(("verbatim in the release", found.published.astype(np.int64)),)
-    )
+    columns = (("verbatim in the release", found.published.astype(np.int64)),)
+    return ReleasePart(tuple(findings), notes=found.notes, columns=columns, stands=stands)
 
 
 def _exposure(found: Copies, confidence: float) -> Exposure:
     """Unique people are attacked, those who stand in the release are hit."""
     if found.unique is None:
         return Exposure(0, 0)
-    attack = _first(int(found.published.sum()), found.unique.n)
+    attack = _first(_published(found.unique), found.unique.n)
     if found.excess is None:
         return of_attempts(attack, None, confidence)
     others = found.excess.n - found.unique.n
     return of_attempts(attack, _first(round(others * (found.unique.value - found.excess.value)), others), confidence)
+
+
+def _published(unique: Estimate) -> int:
+    """How many unique people are published: rows of one person count once."""
+    return round(unique.value * unique.n)
 
 
 def _first(hits: int, size: int) -> Attempts:

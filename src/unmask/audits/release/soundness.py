@@ -15,9 +15,13 @@ from unmask.results.grid import Cell, Grid, Section, Series, SeriesKind
 from unmask.results.policy import Severity
 from unmask.results.result import Facts, Finding
 from unmask.stats import Estimate, auc, clopper_pearson
+from unmask.stats.labels import TopTest, top_test
 from unmask.stream import stream
 
 CHANCE = 0.5  # the AUC of someone who knows nothing
+UNLIKELY = (
+    0.001  # that holdout people stand out as much as they do by chance, before the audit says that they were seen
+)
 SURE = 0.95  # that the tables differ, before the audit says so
 NOTHING = "This holdout is too small to show any leak by membership."
 
@@ -31,6 +35,8 @@ def controls_part(case: Case) -> Part:
     blind = blind_auc(case.crowd, confidence=SURE)
     # A scorer with this AUC has an advantage of at most 2 AUC - 1, if its ROC is concave.
     explained = max(0.0, 2 * blind.high - 1) if blind.low > CHANCE else 0.0
+    leaked = seen_holdout(case.crowd, case.plan.seed)
+    explained = 1.0 if leaked else explained
     permuted = permuted_auc(case.crowd, case.plan.seed, confidence=case.plan.confidence)
     planted = planted_leaks(case)
     rows = [
@@ -41,7 +47,7 @@ def controls_part(case: Case) -> Part:
     grid = Grid("controls", "Controls", ("control", "value", "low", "high", "meaning"), tuple(rows), Section.SOUND)
     visible = (in_words(planted),)
     return ReleasePart(
-        (_confounded(blind),) if explained else (),
+        (_seen_holdout(leaked),) if leaked else (_confounded(blind),) if explained else (),
         (grid,),
         tuple(_seen(each) for each in planted),
         visible,
@@ -61,6 +67,12 @@ def blind_auc(crowd: Crowd, *, confidence: float) -> Estimate:
     low = max(0.0, found.value - reach * (found.value - found.low))
     high = min(1.0, found.value + reach * (found.high - found.value))
     return replace(found, interval=(low, high))
+
+
+def seen_holdout(crowd: Crowd, seed: int) -> TopTest | None:
+    """Whether people of the *holdout* stand out by linkage weights: then the generator has seen them. None if they do not."""
+    test = top_test(crowd.linkage, ~crowd.members, strata=crowd.strata, rng=stream(seed, "seen holdout"))
+    return test if test.p_value <= UNLIKELY else None
 
 
 def permuted_auc(crowd: Crowd, seed: int, *, confidence: float) -> Estimate:
@@ -101,6 +113,23 @@ def _confounded(blind: Estimate) -> Finding:
         None,
         Figure(CHANCE, CHANCE, CHANCE, blind.confidence, "AUC of chance", blind.n),
         "Cut the holdout at random from the same people as the training data, then audit again.",
+    )
+
+
+def _seen_holdout(test: TopTest) -> Finding:
+    """Of those who look most like members, most are of the holdout."""
+    share, usual = test.members / test.depth, test.expected / test.depth
+    return Finding(
+        DOUBT,
+        f"Confounded: of the {test.depth:,} people who look most like members {test.members:,} are of the holdout, where chance "
+        f"gives {test.expected:,.0f}. The generator seems to have seen the holdout, so that nothing can be compared with it",
+        "Nobody attacks here: the holdout is compared with the release.",
+        "membership",
+        Severity.LOW,
+        Figure(share - usual, 0.0, 1.0, 1 - UNLIKELY, "share of the holdout among them, above chance", test.depth),
+        None,
+        Figure(usual, usual, usual, 1 - UNLIKELY, "by chance", test.depth),
+        "Use a holdout that the generator never saw: cut it off before training, then audit again.",
     )
 
 

@@ -96,7 +96,8 @@ class Crowd:
 
     def _blind_standing(self, people: np.ndarray, teachers: np.ndarray) -> np.ndarray:
         """How people stand against other real people, those who teach being the reference."""
-        published = teachers[self.members[teachers]][: max(len(self.release), FEWEST)]
+        real = stream(len(teachers), "stand-ins").permutation(teachers[self.members[teachers]])
+        published = real[: max(len(self.release), FEWEST)]
         return standing(*(self.people.take(rows) for rows in (people, published, teachers))).values
 
     @cached_property

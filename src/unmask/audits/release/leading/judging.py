@@ -1,7 +1,7 @@
 """What leads the audit: the learnt auditor, and linkage weights beside it.
 
-Both look at the crowd (`crowd.py`) without knowing who is a member, so their tests deal labels anew and hold their level
-exactly; among people who look alike to the blind twin, so that a difference between real table and holdout explains little.
+Both look at the crowd (`crowd.py`) without knowing who is a member, so their tests deal labels anew and hold their level;
+among people who look alike to the blind twin, so that a difference between real table and holdout explains little.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def _judged(case: Case, crowd: Crowd, name: str, scores: np.ndarray, family: Fam
 
 
 def _certain_tpr(scores: np.ndarray, members: np.ndarray, error: float) -> float:
-    point = tpr_at_fpr(scores[members], scores[~members], fpr=0.01, confidence=1 - error, guarantee=True)
+    # One-sided for the false alarms, one side of two for the hits: one and a half times what is given.
+    point = tpr_at_fpr(scores[members], scores[~members], fpr=0.01, confidence=1 - error / 1.5, guarantee=True)
     return point.tpr.low if np.isfinite(point.threshold) else 0.0
 
 

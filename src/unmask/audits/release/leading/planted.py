@@ -130,20 +130,21 @@ def _copies(case: Case, crowd: Crowd, chosen: np.ndarray, members: int, changed:
 def _carried(case: Case, crowd: Crowd, chosen: np.ndarray, members: int) -> See:
     """The very numbers of members, each in some row of its own; the learnt auditor looks for them."""
     standing, numeric = crowd.standing, list(crowd.people.schema.numeric)
-    grown = standing.exact.in_release[chosen].copy()
-    grown[:, numeric] += standing.exact.people[chosen][:, numeric] >= 0
-    with_plant = replace(standing.exact.only(rows=chosen), in_release=grown)
-    before = standing.values[chosen]
-    after = before.copy()
+    exact, before = standing.exact.only(rows=chosen), standing.values[chosen]
     names = {name: place for place, name in enumerate(standing.names)}
-    for name, value in value_numbers(with_plant, crowd.people.schema.names, EXACT):
-        after[:, names[name]] = value
     seen = _Halves.of(case, len(chosen), members)
 
     def see(rate: float, rng: np.random.Generator) -> bool:
         labels, planted, halves = seen.dealt(rate, rng)
+        grown = exact.in_release.copy()
+        for column in numeric:  # whoever shares a number that is carried over finds one more of it
+            codes = exact.people[:, column]
+            carried = codes[planted][codes[planted] >= 0]
+            more = np.bincount(carried, minlength=max(int(codes.max()), 0) + 1)
+            grown[:, column] += np.where(codes >= 0, more[np.maximum(codes, 0)], 0)
         values = before.copy()
-        values[planted] = after[planted]
+        for name, value in value_numbers(replace(exact, in_release=grown), crowd.people.schema.names, EXACT):
+            values[:, names[name]] = value
         return seen.by(cross_fitted(values, labels, halves), labels, halves, rng)
 
     return see
