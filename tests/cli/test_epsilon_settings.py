@@ -50,10 +50,10 @@ def place(tmp_path):
 
 
 def test_settings_of_a_class(place):
-    done = unmask("epsilon", "--generator", "mine:Coin", "--set", "epsilon=1", *RUN, cwd=place)
+    done = unmask("epsilon", "--generator", "./mine.py:Coin", "--set", "epsilon=1", *RUN, cwd=place)
     assert done.returncode in (0, 1), done.stderr
     plan = json.loads((place / "run" / "result.json").read_text())["plan"]
-    assert (plan["generator"], plan["settings"]) == ("mine:Coin", ["epsilon=1"])
+    assert (plan["generator"], plan["settings"]) == ("./mine.py:Coin", ["epsilon=1"])
 
 
 def test_settings_of_a_command_are_not_glued_to_its_words(place):
