@@ -15,7 +15,7 @@ from unmask.stats import HalfLines, Refusal, best_half_lines, epsilon_one_run
 def told(rng, runs=400, lie=0.1):
     """Coins, and a ratio that tells them with a lie now and then."""
     coins = rng.random(runs) < 0.5
-    return coins, np.where((rng.random(runs) < lie) ^ coins, 1.0, -1.0) + 0.01 * rng.random(runs)
+    return coins, np.where((rng.random(runs) < lie) ^ coins, 1.0, -1.0)
 
 
 def bounds(names, values, coins, **changes):
