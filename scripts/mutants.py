@@ -38,7 +38,6 @@ JUDGED = (
 )
 SHORT = ("-m", "not calibration and not papers")
 LIBRARIES = ("numba", "pandas", "scipy.stats", "sklearn.ensemble")  # slow to import: once, not for each fault
-HANGS = 120  # seconds that a single test may take
 OPPOSITE: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.GtE,
     ast.GtE: ast.Lt,
@@ -190,8 +189,8 @@ def tests_of(path: str) -> list[str]:
 class Bench:
     """A copy of the sources that takes one fault at a time."""
 
-    def __init__(self, folder: Path, near: int | None) -> None:
-        self.folder, self.near = folder, near
+    def __init__(self, folder: Path, near: int | None, hang: int) -> None:
+        self.folder, self.near, self.hang = folder, near, hang
         self.red: dict[str, bool] = {}  # tests that failed once, and whether they fail without a fault too
         shutil.copytree(ROOT / "src", folder / "src")
 
@@ -210,7 +209,7 @@ class Bench:
                 )
                 file.write_bytes(sound[0])
                 os.utime(file, ns=(sound[1].st_atime_ns, sound[1].st_mtime_ns))
-                if not failed or not self._red_anyway(failed):
+                if not failed.startswith("tests/") or not self._red_anyway(failed):
                     return failed
         finally:
             file.write_bytes(sound[0])
@@ -219,14 +218,12 @@ class Bench:
     def _red_anyway(self, test: str) -> bool:
         if test not in self.red:
             self.red[test] = bool(self._first_failure([test], fresh=False))
-            if self.red[test] and "::" not in test:
-                raise SystemExit(f"{test} fails without a fault:\n{(self.folder / 'told').read_text()}")
         return self.red[test]
 
     def _first_failure(self, tests: list[str], *, fresh: bool) -> str:
         """Run until a test fails, and name it. Compiled loops are kept, unless one of them has the fault."""
         compiled = tempfile.mkdtemp(dir=self.folder) if fresh else str(self.folder / "numba")
-        hang = ("-o", f"faulthandler_timeout={HANGS}", "-o", "faulthandler_exit_on_timeout=true")
+        hang = ("-o", f"faulthandler_timeout={self.hang}", "-o", "faulthandler_exit_on_timeout=true")
         asked = ["-p", "no:cacheprovider", "-x", "-rfE", "--tb=no", *hang, *SHORT, *tests]
         told = self.folder / "told"
         child = os.fork()
@@ -236,7 +233,7 @@ class Bench:
         if code == 0:
             return ""
         named = re.search(r"^(?:FAILED|ERROR) (\S+::[^\n]*?|\S+)(?: - .*)?$", told.read_text(), re.MULTILINE)
-        return named[1] if named else f"the end of the run (exit code {code})"
+        return named[1] if named else f"a hang or a crash (exit code {code})"
 
 
 def _run_tests(source: Path, compiled: str, asked: list[str], told: Path) -> NoReturn:
@@ -267,14 +264,16 @@ def main() -> int:
     parser.add_argument(
         "--near", type=int, help="run so many test files, those that mention the file most (quick, stricter)"
     )
+    parser.add_argument("--hang", type=int, default=120, help="seconds that a single test may take")
+    parser.add_argument("--skip", type=int, default=0, help="carry on after so many faults")
     parser.add_argument("--list", action="store_true", help="name the faults, run nothing")
     asked = parser.parse_args()
     drawn, unseen = draw(asked.paths, asked.count, asked.seed), []
     for library in () if asked.list else LIBRARIES:
         import_module(library)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        bench = Bench(Path(folder), asked.near)
-        for number, fault in enumerate(drawn, start=1):
+        bench = Bench(Path(folder), asked.near, asked.hang)
+        for number, fault in list(enumerate(drawn, start=1))[asked.skip :]:
             seen = "" if asked.list else bench.seen_by(fault)
             if not seen:
                 unseen.append(fault)
@@ -284,7 +283,8 @@ def main() -> int:
             return 0
         for test in (test for test, red in bench.red.items() if red):
             _tell(f"left out, it fails without a fault: {test}")
-    _tell(f"seed {asked.seed}: of {len(drawn)} faults {len(drawn) - len(unseen)} are seen, {len(unseen)} are not")
+    tried = len(drawn) - asked.skip
+    _tell(f"seed {asked.seed}: of {tried} faults {tried - len(unseen)} are seen, {len(unseen)} are not")
     return 0
 
 
