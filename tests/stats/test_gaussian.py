@@ -92,6 +92,14 @@ def test_few_runs_are_refused_to_the_very_run(rng):
     assert "749 runs on a side; 750" in why_not_gaussian(inside[1:], outside)
 
 
+def test_five_thresholds_are_enough_and_four_are_not(rng):
+    """Six values have five thresholds between them."""
+    inside, outside = np.round(rng.normal(1, 1, 4000)), np.round(rng.normal(0, 1, 4000))
+    for lowest, fits in ((-2, True), (-1, False)):
+        reason = why_not_gaussian(np.clip(inside, lowest, 3), np.clip(outside, lowest, 3)) or ""
+        assert ("cannot be checked" not in reason) is fits
+
+
 def test_a_true_shift_is_refused_as_often_as_the_level_says():
     """5 % of 300 audits: 5 at least, with 99.9 %, and at most the limit of honest tests."""
     rng = np.random.default_rng(8)

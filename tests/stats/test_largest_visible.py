@@ -91,6 +91,7 @@ def test_anytime(pairs, delta):
             break
         best = epsilon
     assert largest_visible_anytime(pairs, delta=delta) == best > 0
+    assert largest_visible_anytime(pairs) >= best
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.02])

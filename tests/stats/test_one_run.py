@@ -171,3 +171,12 @@ def test_a_gaussian_family_needs_a_delta():
 def test_the_compiled_normal_quantile_equals_scipys():
     p = np.concatenate([np.logspace(-300, -1, 500), np.linspace(0.1, 0.9, 200), 1 - np.logspace(-15, -1, 200)])
     assert [normal_quantile(x) for x in p] == pytest.approx(ndtri(p), rel=1e-13, abs=1e-15)
+
+
+@pytest.mark.parametrize("v", range(10_150, 10_170))
+def test_the_p_value_looks_beyond_its_first_window(v):
+    """Among 20,000 fair guesses the best i is about 257 for some of these: no i between two windows is left out."""
+    ours = one_run_p_value(v, 20_000, coins=20_000, epsilon=0.0, delta=1e-7)
+    below = binom.cdf(v - 1, 20_000, 0.5) - binom.cdf(v - 1 - np.arange(1, v + 1), 20_000, 0.5)
+    best = float(np.max(below / np.arange(1, v + 1)))
+    assert ours == pytest.approx(binom.sf(v - 1, 20_000, 0.5) + 2 * 20_000 * 1e-7 * best, rel=1e-12)

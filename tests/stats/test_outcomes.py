@@ -111,6 +111,22 @@ def test_the_wealth_against_a_gain_is_fair_whoever_is_right(prior, gain):
     assert total == pytest.approx(1.0)
 
 
+def test_the_wealth_against_a_gain_is_that_of_two_offsets_by_hand(rng):
+    """Half on (right - 0), half on (right - (1 - p)), each times 1/p for members and -1/(1-p) for the others, as a rate."""
+    scores, members, draws = game(rng, draws=15, prior=0.3)
+    right, mean = scores > 0.6, 0.0
+    for offset in (0.0, 0.7):
+        least, most = (end((x - offset) * y for x in (0, 1) for y in (1 / 0.3, -1 / 0.7)) for end in (min, max))
+        hits = np.zeros(15)
+        for draw, hit, inside in zip(draws, right, members, strict=True):
+            worth = (hit - offset) * (1 / 0.3 if inside else -1 / 0.7)
+            hits[draw] += (worth - least) / (most - least)
+        rate = (0.1 - least) / (most - least)
+        mean += 0.5 * math.exp(float(log_wealth(hits, np.full(15, 3.0), size=3, rate=rate)))
+    cases = Cases.of(draws, members.size, 0.3)
+    assert float(cases._log_wealth_of_gain(right, members, 0.1)) == pytest.approx(math.log(mean))
+
+
 def test_the_ends_of_a_gain_are_where_its_wealth_passes_the_level(rng):
     scores, members, draws = game(rng, draws=120, prior=0.3)
     cases, right = Cases.of(draws, members.size, 0.3), scores >= 1

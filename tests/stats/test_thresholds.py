@@ -190,3 +190,11 @@ def test_choices_without_meaning_are_refused(make):
 def test_a_split_that_leaves_nothing_is_refused():
     with pytest.raises(ParameterError, match="empty"):
         epsilon_clopper_pearson([1.0, 2.0], [0.0, 1.0], threshold=Split(0.1), rng=np.random.default_rng(0))
+
+
+def test_the_lowest_score_is_a_threshold_and_the_second_lies_half_way():
+    """Where only misses cost, everybody is guessed; where one other person is below all members, the cut is above them."""
+    inside, outside = np.arange(2.0, 12), np.array([0.0, 20.0, 21.0])
+    how = {"judged": (10, 3), "confidence": 0.95}
+    assert choose(inside, outside, measure=lambda fpr, fnr: -fnr, **how) == 0.0
+    assert choose(inside, outside, measure=lambda fpr, fnr: -fnr - 0.1 * fpr, **how) == 1.0

@@ -11,7 +11,7 @@ from unmask.audits.everyone.evidence import Evidence, Judged
 from unmask.audits.everyone.pooled import pooled_bound
 from unmask.generators.claim import Claim, Neighbours
 from unmask.results.policy import Severity
-from unmask.stats import Bound, epsilon_one_run
+from unmask.stats import epsilon_one_run
 from unmask.threats.coins import CoinGame
 from unmask.threats.knowledge import Coins
 
@@ -65,4 +65,4 @@ def test_a_claim_is_refuted_above_it_and_not_at_it():
         assert found.severity is severity
         assert ("is not refuted" in found.title) is (severity is Severity.NONE)
         assert (found.estimate.value, found.estimate.low, found.baseline.value) == (bound.value, bound.value, epsilon)
-    assert isinstance(bound, Bound)
+        assert (found.estimate.n, found.baseline.n) == (100, 0), "a claim counts nobody"

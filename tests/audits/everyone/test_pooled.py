@@ -116,6 +116,7 @@ def test_numbers_of_guesses_go_up_to_half_on_either_side_without_large_steps(coi
     assert tops[0] <= max(1, coins // 200)
     assert tops[-1] == max(1, round(coins / 2))
     assert max(np.diff(tops), default=0) <= max(1, 0.1 * coins)
+    assert max(np.diff([top for top in tops if top <= 0.3 * coins]), default=0) <= max(1, 0.05 * coins)
 
 
 def test_without_early_runs_a_tenth_is_guessed_on_either_side(counted, rng):

@@ -1,27 +1,30 @@
 """The judges of a release by themselves, on scores that are made up: bounds by hand, shares of the error, exact edges."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from unmask.audits.release import soundness
+from unmask.audits.release import criteria, soundness
 from unmask.audits.release.copies import COPYING, _exposure, _plus
-from unmask.audits.release.criteria import _lower
+from unmask.audits.release.criteria import FAMILIES, _criterion_finding, _group_cells, _group_sizes, _lower
+from unmask.audits.release.leading import judging as leading
 from unmask.audits.release.leading import planted as planting
 from unmask.audits.release.leading.crowd import STRATA, Crowd
 from unmask.audits.release.leading.judging import LEARNT, LINKAGE, _certain_tpr, _judged, _outcome, _wider
 from unmask.audits.release.leading.naming import _by_learner, _by_linkage, named
 from unmask.audits.release.leading.planted import SEEN, TRIALS, PlantedLeak, _dealt, _Halves, _some, in_words
-from unmask.audits.release.membership import _naming
+from unmask.audits.release.membership import _groups, _naming
 from unmask.audits.release.soundness import NOTHING, blind_auc, controls_part, permuted_auc
 from unmask.metrics.copies import Copies
 from unmask.results.policy import Policy, Severity
 from unmask.stats import Listing, auc, clopper_pearson, difference, tpr_at_fpr
 from unmask.stats.labels import top_test
 from unmask.stream import stream
+from unmask.tables.schema import Origin
 
 
 def case_of(crowd=None, seed=3, confidence=0.95):
@@ -106,7 +109,8 @@ def test_controls_say_what_cannot_be_tested_and_what_differences_explain(rng, mo
     apart = controls_part(case)
     high = blind_auc(case.crowd, confidence=0.95).high
     assert apart.explained == pytest.approx(2 * high - 1)
-    assert apart.findings[0].estimate.value == pytest.approx(blind_auc(case.crowd, confidence=0.95).value - 0.5)
+    twin, gain = blind_auc(case.crowd, confidence=0.95), apart.findings[0].estimate
+    assert (gain.value, gain.low, gain.high) == pytest.approx((twin.value - 0.5, twin.low - 0.5, twin.high - 0.5))
     case.crowd = crowd_of(rng)
     alike = controls_part(case)
     assert (alike.explained, alike.findings) == (0.0, ())
@@ -154,6 +158,18 @@ def test_a_learnt_score_is_judged_half_by_half_and_a_fixed_one_at_once(rng, halv
     assert found.outcome.advantage == plain.advantage
 
 
+@pytest.mark.parametrize("halves", [True, False])
+def test_the_bounds_behind_a_severity_share_its_error(rng, monkeypatch, halves):
+    """Half for the advantage, half for the certain TPR, of each part: together the error of the family, and not more."""
+    spent = []
+    monkeypatch.setattr(leading, "advantage_bound", lambda *scores, error, rng: spent.append(error) or 0.5)
+    monkeypatch.setattr(leading, "_certain_tpr", lambda scores, members, error: spent.append(error) or 0.0)
+    crowd = crowd_of(rng, shift=8.0)
+    _judged(case_of(crowd), crowd, "name", crowd.linkage, LEARNT, halves=halves)
+    assert len(spent) == (4 if halves else 2)
+    assert sum(spent) == pytest.approx(0.05 * LEARNT.weight)
+
+
 def test_severity_follows_what_is_certain(rng):
     """Nothing at all; then all, for certain: no less than high."""
     for shift, severity in ((0.0, Severity.NONE), (8.0, Severity.HIGH)):
@@ -182,13 +198,15 @@ def test_people_are_named_by_either_list_at_half_of_the_rate(rng):
 
 
 def test_a_learner_needs_an_unseen_person_to_learn_from_and_another_to_compare_with(rng):
-    for others, fits in ((1, False), (2, True), (3, True)):
+    for others, fits in ((1, False), (2, True), (90, True)):
         crowd = crowd_of(rng, standing=SimpleNamespace(values=rng.normal(size=(400, 2))))
         crowd.members = np.arange(400) < 400 - others
         p = _by_learner(crowd, 0)
         assert (p is not None) is fits
         if fits:
-            assert p.min() >= 1 / (others - round(others / 3) + 1)
+            compared = others - round(others / 3)  # a third teaches
+            assert (p * (compared + 1)).tolist() == pytest.approx(np.rint(p * (compared + 1)).tolist())
+            assert p.min() >= 1 / (compared + 1)
 
 
 def test_a_leak_is_seen_in_eight_trials_of_ten():
@@ -280,3 +298,63 @@ def test_how_many_were_looked_at_is_said_where_it_was_not_everybody(people):
         assert exposure[:asked].tolist() == pytest.approx([2.0] * asked)
         assert np.isnan(exposure[asked:]).all()
         assert found.notes[0].startswith("Nobody is named")
+
+
+def test_who_is_at_risk_is_told_by_group_where_somebody_is_and_values_are_public(people):
+    schema = replace(people.schema, keys=("sex",))
+    nobody, first = np.zeros(200, dtype=bool), np.arange(200) < 40
+    for origin, at_risk, told in ((Origin.PUBLIC, nobody, 0), (Origin.PUBLIC, first, 1), (Origin.INFERRED, first, 0)):
+        real = replace(people, schema=replace(schema, origin=origin))
+        grids = _groups(SimpleNamespace(real=real, schema=real.schema), at_risk)
+        assert len(grids) == told
+        for column, _, count, share, low, high in (row for grid in grids for row in grid.rows):
+            assert column == "sex"
+            expected = clopper_pearson(round(share * count), count)
+            assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-4)
+
+
+def test_groups_of_a_criterion_count_attacked_people_of_each_value(people):
+    rows, others = np.arange(0, 90), np.arange(90, 150)
+    release = SimpleNamespace(real=people, holdout=people, schema=people.schema)
+    sizes = _group_sizes(release, SimpleNamespace(rows=rows, control_rows=others), "sex")
+    codes = people.codes[:, people.schema.position("sex")]
+    assert sizes == [(int((codes[rows] == c).sum()), int((codes[others] == c).sum())) for c in np.unique(codes[rows])]
+    release.holdout = None
+    assert [pair[1] for pair in _group_sizes(release, SimpleNamespace(rows=rows), "sex")] == [0, 0]
+
+
+def test_shares_of_a_group_are_told_to_a_hundredth_of_a_percent():
+    gap = difference((1, 3), (1, 7))
+    cells = _group_cells(SimpleNamespace(attack=clopper_pearson(1, 3), control=clopper_pearson(1, 7), difference=gap))
+    assert cells[:3] == (0.3333, 0.1429, 0.1905)
+    assert cells[3:] == tuple(round(x, 4) for x in gap.interval)
+    assert _group_cells(SimpleNamespace(attack=gap, control=None, difference=None)) == ()
+
+
+def test_a_criterion_is_a_finding_from_its_share_of_the_error_down(monkeypatch):
+    monkeypatch.setattr(criteria, "of_criterion", lambda *anything: None)
+    case = case_of()
+    case.release, case.strict = None, lambda family: 0.99
+    case.unproven = lambda estimate: "unproven"
+    level = case.error(FAMILIES["linking"])
+    for p_value, severity in ((level, Severity.HIGH), (level * 1.001, Severity.NONE), (None, Severity.NONE)):
+        gap = difference((60, 100), (10, 100))
+        found = SimpleNamespace(
+            attack=clopper_pearson(60, 100), control=clopper_pearson(10, 100), baseline=clopper_pearson(9, 100),
+            difference=gap, p_value=p_value,
+        )  # fmt: skip
+        assert _criterion_finding(case, "linking", "linking", found).severity is severity
+
+
+def test_kinds_of_planted_leaks_have_their_names(people, monkeypatch):
+    for name in ("_copies", "_carried", "_recognised"):
+        monkeypatch.setattr(planting, name, lambda *anything: None)
+    crowd = SimpleNamespace(people=people, members=np.arange(200) < 100)
+    assert [name for name, _ in planting._kinds(case_of(), crowd)] == [
+        "verbatim copies",
+        "copies with 1 column changed",
+        "copies with 2 columns changed",
+        "copies with 3 columns changed",
+        "exact numbers carried over",
+        "any leak that names people",
+    ]
