@@ -176,7 +176,7 @@ def tests_of(path: str) -> list[str]:
     tree = ast.parse((ROOT / PACKAGE / path).read_text())
     defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     stem = Path(path).stem.strip("_").removesuffix("_kernel")
-    names = re.compile(rf"\b({'|'.join([*defined, stem])})\b")
+    names = re.compile(rf"\b({'|'.join([*defined, rf'import {stem}'])})\b")
 
     def distance(test: Path) -> tuple[bool, int, str]:
         return test.stem != f"test_{stem}", -len(names.findall(test.read_text())), test.name
