@@ -37,8 +37,8 @@ def test_where_nothing_can_be_learnt_half_or_nobody_is_guessed():
     assert best_threshold(np.zeros(0), np.zeros(0, bool)) == math.inf
     one_score = best_threshold(np.full(4, 3.0), np.array([True, False, True, False]))
     assert 3.0 < one_score < 3.0 + 1e-9
-    upside_down = best_threshold(np.array([1.0, 2.0]), np.array([True, False]))
-    assert 2.0 < upside_down < 2.0 + 1e-9, "members score lower: nobody is guessed"
+    upside_down = best_threshold(np.array([1.0, 2.0, 3.0]), np.array([True, False, False]))
+    assert 3.0 < upside_down < 3.0 + 1e-9, "members score lower: nobody is guessed"
 
 
 def test_tests_share_the_error_of_the_adjusted_bounds(rng):
