@@ -181,3 +181,10 @@ def test_the_p_value_looks_beyond_its_first_window(v, at):
     best = float(np.max(below / np.arange(1, v + 1)))
     assert int(np.argmax(below / np.arange(1, v + 1))) + 1 == at
     assert ours == pytest.approx(binom.sf(v - 1, 20_000, 0.5) + 2 * 20_000 * 1e-7 * best, rel=1e-12)
+
+
+def test_one_coin_is_a_run_and_none_is_not():
+    assert epsilon_one_run(1, 1, coins=1).value == 0.0
+    assert epsilon_one_run(1, 1, coins=1, confidence=0.3).value == pytest.approx(math.log(0.7 / 0.3))
+    with pytest.raises(ParameterError, match="0 coins"):
+        epsilon_one_run(0, 0, coins=0)
