@@ -9,7 +9,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check check-oldest calibrate fuzz bench papers docs clean
+.PHONY: help demo test check check-oldest calibrate fuzz mutants bench papers docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -54,10 +54,14 @@ calibrate: $(VENV)/installed-test  ## honesty and power over hundreds of seeds (
 	$(PYTEST) -n 2 -m calibration
 
 SEED ?= 1
-COUNT ?= 2000
 SECONDS ?= 900
+fuzz: COUNT ?= 2000
 fuzz: $(VENV)/installed-test  ## random files and options through the command line (SEED, COUNT, SECONDS); a short form is in calibrate
 	$(ONE_THREAD) $(BIN)/python -m tests.fuzz --seed $(SEED) --count $(COUNT) --seconds $(SECONDS)
+
+mutants: COUNT ?= 100
+mutants: $(VENV)/installed-test  ## do the tests see a fault? one at a time into statistics and judges (SEED, COUNT; long)
+	$(ONE_THREAD) $(BIN)/python scripts/mutants.py --seed $(SEED) --count $(COUNT)
 
 papers: $(VENV)/installed-test  ## full-size tables of the papers (long; results are recorded in docs/)
 	$(PYTEST) -m papers

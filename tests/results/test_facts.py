@@ -8,7 +8,7 @@ from unmask.datasets import planted
 def test_a_release_audit_says_what_it_would_have_seen_and_how_many_are_at_risk():
     leaky = planted(400, leaked=80, columns=12, seed=2)
     result = audit(leaky.real, leaky.synthetic, holdout=leaky.holdout, attempts=50)
-    assert [line.split(" ")[0] for line in result.facts.visible] == ["At", "Verbatim"]
+    assert [line.split(" ")[0] for line in result.facts.visible] == ["Smallest"]
     (named,) = result.facts.at_risk
     assert "people are named as at risk" in named
     assert set(result.facts.visible + result.facts.at_risk) <= set(result.notes)

@@ -138,3 +138,9 @@ def test_what_makes_no_sense_is_refused(rng):
         log_e_value_of_bets(np.zeros((4, 2)), coins, epsilon=-1)
     with pytest.raises(ParameterError, match="threshold"):
         epsilon_of_bets(np.zeros((4, 2)), coins, log_threshold=0.0)
+
+
+def test_thousands_of_certain_runs_pass_no_limit_of_a_float():
+    """1.7^5000 is far beyond 1e308; the wealth is kept as a logarithm."""
+    told = log_e_value_of_bets(np.full((5000, 1), 50.0), np.ones((5000, 1), bool))
+    assert told[0] == pytest.approx(5000 * math.log(1 + STAKE))

@@ -94,6 +94,19 @@ def test_the_risk_is_the_share_of_what_the_control_misses():
     assert (risk.high - risk.low) / 2 == pytest.approx(plain, rel=0.1)
 
 
+@pytest.mark.parametrize(("a", "c"), [(55, 10), (90, 40), (3, 1)])
+def test_the_spread_of_the_risk_is_its_slopes_times_those_of_the_rates(a, c):
+    """R = (a - c)/(1 - c) at the middles of the Wilson intervals: slopes by small steps, half-widths as errors."""
+    (a_low, a_high), (c_low, c_high) = (wilson(k, 100).interval for k in (a, c))
+    x, y = (a_low + a_high) / 2, (c_low + c_high) / 2
+    risk = lambda x, y: (x - y) / (1 - y)  # noqa: E731
+    slopes = [(risk(x + 1e-6, y) - risk(x - 1e-6, y)) / 2e-6, (risk(x, y + 1e-6) - risk(x, y - 1e-6)) / 2e-6]
+    spread = np.hypot(slopes[0] * (a_high - a_low) / 2, slopes[1] * (c_high - c_low) / 2)
+    found = excess_risk((a, 100), (c, 100))
+    assert found.low == pytest.approx(risk(x, y) - spread, abs=1e-7)
+    assert found.high == pytest.approx(min(1, risk(x, y) + spread), abs=1e-7)
+
+
 def test_the_risk_covers_its_level():
     rng = np.random.default_rng(0)
     a, c = rng.binomial(200, 0.3, 2000), rng.binomial(200, 0.1, 2000)

@@ -102,3 +102,10 @@ def test_p_values_outside_zero_to_one_are_refused():
         holm([0.5, 1.5])
     with pytest.raises(ParameterError):
         benjamini_hochberg([[0.5]])
+
+
+def test_randomised_ties_are_a_share_of_those_at_the_score_and_of_the_target_itself():
+    scores, holdout = np.array([2.0, 2.0, 0.0, 9.0]), np.array([1.0, 2.0, 2.0, 3.0])
+    draws = np.random.default_rng(5).random(4)
+    expected = (np.array([1, 1, 4, 0]) + draws * np.array([3, 3, 1, 1])) / 5
+    assert conformal_p_values(scores, holdout, rng=np.random.default_rng(5)) == pytest.approx(expected)

@@ -171,3 +171,20 @@ def test_a_gaussian_family_needs_a_delta():
 def test_the_compiled_normal_quantile_equals_scipys():
     p = np.concatenate([np.logspace(-300, -1, 500), np.linspace(0.1, 0.9, 200), 1 - np.logspace(-15, -1, 200)])
     assert [normal_quantile(x) for x in p] == pytest.approx(ndtri(p), rel=1e-13, abs=1e-15)
+
+
+@pytest.mark.parametrize(("v", "at"), [(10_183, 256), (10_184, 257), (10_185, 258)])
+def test_the_p_value_looks_beyond_its_first_window(v, at):
+    """The maximum lies at the end of the first window of 256, and at the begin of the second: nothing between is left out."""
+    ours = one_run_p_value(v, 20_000, coins=20_000, epsilon=0.0, delta=1e-7)
+    below = binom.cdf(v - 1, 20_000, 0.5) - binom.cdf(v - 1 - np.arange(1, v + 1), 20_000, 0.5)
+    best = float(np.max(below / np.arange(1, v + 1)))
+    assert int(np.argmax(below / np.arange(1, v + 1))) + 1 == at
+    assert ours == pytest.approx(binom.sf(v - 1, 20_000, 0.5) + 2 * 20_000 * 1e-7 * best, rel=1e-12)
+
+
+def test_one_coin_is_a_run_and_none_is_not():
+    assert epsilon_one_run(1, 1, coins=1).value == 0.0
+    assert epsilon_one_run(1, 1, coins=1, confidence=0.3).value == pytest.approx(math.log(0.7 / 0.3))
+    with pytest.raises(ParameterError, match="0 coins"):
+        epsilon_one_run(0, 0, coins=0)

@@ -1,5 +1,8 @@
+from statistics import median_low
+
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from tests.stats.mechanisms import Laplace, RandomisedResponse, most_failures
 from unmask.errors import ParameterError
@@ -104,6 +107,69 @@ def test_one_split_of_many_is_the_same_split_at_half_the_error():
     assert one.value == other.value
 
 
+@pytest.mark.parametrize("times", [2, 5, 8])
+def test_several_splits_give_the_largest_running_lower_median(times):
+    inside, outside = Laplace(2.0).draw(120, np.random.default_rng(9))
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        single = [
+            epsilon_clopper_pearson(inside, outside, threshold=Split(), confidence=0.975, rng=rng).value
+            for _ in range(times)
+        ]
+        expected = max(median_low(single[: t + 1]) for t in range(times))
+        many = MultiSplit(times)
+        found = epsilon_clopper_pearson(inside, outside, threshold=many, rng=np.random.default_rng(seed))
+        assert found.value == expected
+        assert found.n == 2 * (120 - 24)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 16])
+def test_ranks_share_the_level_and_each_is_judged_exactly(count, rng):
+    """Beside each rank k of the out-scores (k of n above it): Beta limits of k in n, and of the in-scores at or below."""
+    inside, outside = np.round(rng.normal(1.5, 1, 90), 1), np.round(rng.normal(0, 1, 70), 1)
+    odds = [(3 * 70) ** share for share in np.linspace(-1, 1, count)]  # from 1/(3n) to 3n
+    ranks = {min(round(70 * x / (1 + x)), 69) for x in odds} if count > 1 else {35}
+    level = 1 - 0.05 / (2 * len(ranks))
+    bounds = []
+    for k in ranks:
+        at = sorted(outside, reverse=True)[k]
+        missed = int(sum(inside <= at))
+        fpr, fnr = beta.ppf(level, k + 1, 70 - k), beta.ppf(level, missed + 1, 90 - missed) if missed < 90 else 1.0
+        bounds.append(float(log_ratio(fpr, fnr, 0.0)))
+    found = epsilon_clopper_pearson(inside, outside, threshold=Bonferroni(count)).value
+    assert found == pytest.approx(max(0.0, *bounds))
+
+
+def test_the_choice_equals_a_naive_search(rng):
+    """Limits of n = 1/(1/n_here + 1/n_judged) scores at the rates seen here, at every score."""
+    inside, outside = rng.normal(1.5, 1, 40), rng.normal(0, 1, 30)
+    measure = lambda fpr, fnr: log_ratio(fpr, fnr, 0.0)  # noqa: E731
+    chosen = choose(inside, outside, judged=(160, 90), measure=measure, confidence=0.95)
+    n, m = 1 / (1 / 40 + 1 / 160), 1 / (1 / 30 + 1 / 90)
+    promised = {}
+    every = np.sort(np.concatenate([inside, outside]))
+    for value in every:
+        fnr, fpr = (inside < value).mean(), (outside >= value).mean()
+        limits = [
+            1.0 if rate == 1 else beta.ppf(0.975, rate * size + 1, size - rate * size)
+            for rate, size in ((fpr, m), (fnr, n))
+        ]
+        promised[value] = float(measure(*limits))
+    best = max(promised, key=promised.get)
+    below = every[np.searchsorted(every, best) - 1]
+    assert chosen == pytest.approx((best + below) / 2)
+
+
+def test_the_least_numbers_of_splits_and_thresholds_are_one():
+    assert (MultiSplit(1).times, Bonferroni(1).count) == (1, 1)
+
+
+def test_a_split_may_leave_a_single_score():
+    """Six a side, a fifth is one: chosen on one, judged on five."""
+    found = epsilon_clopper_pearson(np.arange(6.0), -np.arange(6.0), threshold=Split(), rng=np.random.default_rng(0))
+    assert found.n == 10
+
+
 def test_splits_repeat_for_a_seed_and_need_one():
     inside, outside = Laplace(2.0).draw(100, np.random.default_rng(7))
     first, second = (
@@ -124,3 +190,11 @@ def test_choices_without_meaning_are_refused(make):
 def test_a_split_that_leaves_nothing_is_refused():
     with pytest.raises(ParameterError, match="empty"):
         epsilon_clopper_pearson([1.0, 2.0], [0.0, 1.0], threshold=Split(0.1), rng=np.random.default_rng(0))
+
+
+def test_the_lowest_score_is_a_threshold_and_the_second_lies_half_way():
+    """Where only misses cost, everybody is guessed; where one other person is below all members, the cut is above them."""
+    inside, outside = np.arange(2.0, 12), np.array([0.0, 20.0, 21.0])
+    how = {"judged": (10, 3), "confidence": 0.95}
+    assert choose(inside, outside, measure=lambda fpr, fnr: -fnr, **how) == 0.0
+    assert choose(inside, outside, measure=lambda fpr, fnr: -fnr - 0.1 * fpr, **how) == 1.0

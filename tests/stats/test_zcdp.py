@@ -22,7 +22,7 @@ def naive_delta(rho, epsilon):
 
 
 @pytest.mark.parametrize("rho", [1e-4, 0.01, 0.5, 3.0])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("epsilon", [0.1, 0.7, 1.0, 5.0])
 def test_delta_is_the_minimum_over_alpha(rho, epsilon):
     assert delta_from_rho(rho, epsilon) == pytest.approx(naive_delta(rho, epsilon), rel=1e-5)
 

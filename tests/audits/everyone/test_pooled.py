@@ -7,8 +7,18 @@ from sklearn.metrics import roc_auc_score
 
 from unmask.audits.everyone import pooled
 from unmask.audits.everyone.evidence import Evidence, Judged
-from unmask.audits.everyone.pooled import judge_pooled, per_coin, pooled_bound
-from unmask.stats import epsilon_one_run
+from unmask.audits.everyone.pooled import (
+    GuessCounts,
+    _auc_without,
+    _candidates,
+    _histograms,
+    _Ranked,
+    _tpr_without,
+    judge_pooled,
+    per_coin,
+    pooled_bound,
+)
+from unmask.stats import auc, epsilon_one_run, roc_curve
 from unmask.threats.coins import CoinGame
 from unmask.threats.knowledge import Coins
 
@@ -54,6 +64,69 @@ def test_intervals_are_those_of_a_jackknife_by_hand(rng):
         spread = np.sqrt((RUNS - 1) / RUNS * ((values - values.mean()) ** 2).sum())
         estimate = getattr(pooled, name)
         assert estimate.high - estimate.low == pytest.approx(2 * 1.645 * spread, rel=0.12), name
+
+
+def test_figures_without_a_run_are_those_of_the_other_runs(rng):
+    """Fewer scores than bins: the histograms lose nothing, so they equal plain figures of what is left."""
+    found = evidence(rng, runs=10)
+    inside, outside = _histograms(found.log_ratios, found.members)
+    areas, rates = _auc_without(inside, outside), _tpr_without(inside, outside, 0.1)
+    for run in range(10):
+        scores, members = np.delete(found.log_ratios, run, 0), np.delete(found.members, run, 0)
+        curve = roc_curve(scores[members], scores[~members])
+        assert areas[run] == pytest.approx(auc(scores[members], scores[~members]).value)
+        assert rates[run] == pytest.approx(np.interp(0.1, curve.fpr, curve.tpr), abs=0.02)
+
+
+def test_limits_of_the_figures_are_what_they_can_be():
+    """Nothing but right guesses in two of three runs: no rate above 1 or below 0, an advantage down to -1."""
+    members = np.tile([True, False], (3, 4))
+    found = judge_pooled(Evidence(np.where(members, 1.0, -1.0) * np.array([[1], [1], [-1]]), members), confidence=0.95)
+    assert (found.tpr.low, found.tpr.high) == (0.0, 1.0)
+    assert found.tpr.value == pytest.approx(2 / 3)
+    assert (found.advantage.low, found.advantage.high) == (-1.0, 1.0)
+    assert found.advantage.value == pytest.approx(1 / 3)
+
+
+def test_guesses_are_counted_from_both_ends_of_each_run(rng):
+    found = evidence(rng, runs=5, units=12)
+    ranked = _Ranked.of(found)
+    for top, bottom in ((1, 0), (3, 3), (6, 6), (12, 0), (2, 5)):
+        right = 0
+        for scores, inside in zip(found.log_ratios, found.members, strict=True):
+            order = np.argsort(-scores)
+            right += inside[order[:top]].sum() + (~inside[order[12 - bottom :]]).sum()
+        assert ranked.right(GuessCounts(top, bottom)) == right
+
+
+def test_a_promise_is_the_rule_of_succession_less_both_errors(rng):
+    found = evidence(rng, runs=5, units=12)
+    ranked, guesses = _Ranked.of(found), GuessCounts(2, 1)
+    made, later = 3 * 5, 3 * 8
+    share = (ranked.right(guesses) + 1) / (made + 2)
+    expected = share - 1.645 * np.sqrt(share * (1 - share) * (1 / made + 1 / later))
+    assert ranked.promise(guesses, 8) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("coins", [1, 7, 200, 1000])
+def test_numbers_of_guesses_go_up_to_half_on_either_side_without_large_steps(coins):
+    found = [(each.top, each.bottom) for each in _candidates(coins)]
+    tops = sorted({top for top, _ in found})
+    assert all(bottom in (0, top) and 0 < top + bottom <= coins for top, bottom in found)
+    assert tops[0] <= max(1, coins // 200)
+    assert tops[-1] == max(1, round(coins / 2))
+    assert max(np.diff(tops), default=0) <= max(1, 0.1 * coins)
+    assert max(np.diff([top for top in tops if top <= 0.3 * coins]), default=0) <= max(1, 0.05 * coins)
+
+
+def test_without_early_runs_a_tenth_is_guessed_on_either_side(counted, rng):
+    game = CoinGame.of(Coins.INDEPENDENT, 35, rng)
+    for units, made in ((35, 3 + 3), (8, 1 + 0)):
+        late = evidence(rng, runs=4, units=35)
+        chosen = np.arange(35) < units
+        silent = np.zeros((2, 35), dtype=bool)
+        pooled_bound(Judged(None, late, 4, None, silent), game, chosen, confidence=0.95)
+        assert counted[-1][1:] == (4 * made, 6 * units), "coins of runs that failed count"
 
 
 @pytest.fixture
