@@ -142,8 +142,17 @@ def test_control_beats_attack_at_most_at_the_level():
 def test_intervals_of_rates_are_those_of_the_statistics_package():
     zeros_and_ones, control = np.repeat([0.0, 1.0], [30, 12]), np.repeat([0.0, 1.0], [17, 3])
     assert mean_of_shares(zeros_and_ones).interval == pytest.approx(wilson(12, 42).interval, abs=1e-12)
-    found = difference_of_shares(zeros_and_ones, control)
-    assert found.interval == pytest.approx(difference((12, 42), (3, 20)).interval, abs=1e-12)
+    found, mine, theirs = (
+        difference_of_shares(zeros_and_ones, control),
+        wilson(12, 42),
+        wilson(3, 20),
+    )  # Newcombe, method 10
+    assert found.low == pytest.approx(
+        found.value - np.hypot(mine.value - mine.low, theirs.high - theirs.value), abs=1e-12
+    )
+    assert found.high == pytest.approx(
+        found.value + np.hypot(mine.high - mine.value, theirs.value - theirs.low), abs=1e-12
+    )
     for rate in (0.0, 1.0):
         assert mean_of_shares(np.full(9, rate)).interval == pytest.approx(wilson(int(9 * rate), 9).interval, abs=1e-12)
 
