@@ -9,7 +9,7 @@ from unmask.errors import InputError, ParameterError, SchemaError
 from unmask.metrics import _nearest_keys
 from unmask.metrics._shares import difference_of_shares, mean_of_shares
 from unmask.metrics.cap import NAMES, cap, matches
-from unmask.stats import difference, wilson
+from unmask.stats import wilson
 from unmask.tables.encode import Unlisted
 from unmask.tables.matching import By
 from unmask.tables.table import Table
