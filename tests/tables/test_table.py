@@ -50,7 +50,7 @@ ODD_COLUMNS = [
     odd.column("whole", dtype=np.int64, elements=st.integers(-(2**53), 2**53)),
     odd.column("huge", dtype=np.int64),
     odd.column("small", dtype=np.uint8),
-    odd.column("real", dtype=np.float64, elements=st.floats(allow_infinity=False)),
+    odd.column("real", dtype=np.float64, elements=st.floats(-1e307, 1e307)),  # a range must be a number too
     odd.column("short", dtype=np.float32, elements=st.floats(allow_infinity=False, width=32)),
     odd.column("flag", dtype=bool),
     odd.column("text", dtype=object, elements=st.one_of(TEXT, st.none())),

@@ -29,7 +29,7 @@ def held_by(directory: Path | None, name: str) -> Any:
         return (
             None if directory is None else json.loads((directory / "plan.json").read_text(encoding="utf-8")).get(name)
         )
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return None
 
 

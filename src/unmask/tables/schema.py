@@ -118,7 +118,8 @@ class Column:
         if self.cuts:
             return np.array([self.lower, *self.cuts, top])
         if self.lower == self.upper:
-            return np.array([self.lower, max(top, np.nextafter(self.lower, np.inf))])
+            with np.errstate(over="ignore"):  # beyond the largest number there is infinity, which is a limit too
+                return np.array([self.lower, max(top, np.nextafter(self.lower, np.inf))])
         if not self.is_integral:
             return np.linspace(self.lower, top, self.bins + 1)
         bins = int(min(self.bins, top - self.lower))

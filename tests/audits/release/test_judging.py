@@ -129,18 +129,20 @@ def test_an_interval_for_reading_is_stretched_and_stays_within_what_can_be():
     assert _wider(found, 99.0, 0.0).interval == (0.0, 1.0)
 
 
-def test_as_many_are_called_members_as_there_are(rng):
-    scores, members = rng.normal(size=90), np.arange(90) < 30
+def test_rates_are_told_at_one_of_the_fixed_depths(rng):
+    """1/64, 1/16, 1/4 or 1/2 of 128 people are called members, and intervals hold for all four."""
+    scores, members = rng.normal(size=128), np.arange(128) < 32
     found = _outcome(case_of(), scores, members, wider=1.0)
-    assert found.tpr.value * 30 + found.fpr.value * 60 == pytest.approx(30)
-    plain = difference((round(found.tpr.value * 30), 30), (round(found.fpr.value * 60), 60))
+    hits, alarms = round(found.tpr.value * 32), round(found.fpr.value * 96)
+    assert hits + alarms in (2, 8, 32, 64)
+    plain = difference((hits, 32), (alarms, 96), confidence=1 - 0.05 / 4)
     assert found.advantage.interval == pytest.approx(plain.interval)
 
 
 def test_a_certain_tpr_needs_people_enough(rng):
     scores, members = rng.normal(size=3000), np.arange(3000) < 1000
     scores[:1000] += 4
-    point = tpr_at_fpr(scores[:1000], scores[1000:], fpr=0.01, confidence=0.99, guarantee=True)
+    point = tpr_at_fpr(scores[:1000], scores[1000:], fpr=0.01, confidence=1 - 0.01 / 1.5, guarantee=True)
     assert _certain_tpr(scores, members, 0.01) == point.tpr.low > 0.5
     assert _certain_tpr(scores[900:1100], members[900:1100], 0.01) == 0.0
 
@@ -162,8 +164,9 @@ def test_a_learnt_score_is_judged_half_by_half_and_a_fixed_one_at_once(rng, halv
 def test_the_bounds_behind_a_severity_share_its_error(rng, monkeypatch, halves):
     """Half for the advantage, half for the certain TPR, of each part: together the error of the family, and not more."""
     spent = []
-    monkeypatch.setattr(leading, "advantage_bound", lambda *scores, error, rng: spent.append(error) or 0.5)
+    monkeypatch.setattr(leading, "advantage_bound", lambda *scores, error, rng: (spent.append(error) or 0.5, 9))
     monkeypatch.setattr(leading, "_certain_tpr", lambda scores, members, error: spent.append(error) or 0.0)
+    monkeypatch.setattr(leading, "_outcome", lambda *given, wider: None)
     crowd = crowd_of(rng, shift=8.0)
     _judged(case_of(crowd), crowd, "name", crowd.linkage, LEARNT, halves=halves)
     assert len(spent) == (4 if halves else 2)

@@ -259,7 +259,7 @@ def _read_state(path: Path | None) -> dict[str, Any]:
         raise RunError(
             f"{path.parent}: there is no {STATE} here to carry on from. Run once without --carry-on."
         ) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise RunError(f"{path}: cannot be read ({problem}). Start a new run directory.") from None
     return plain
 
