@@ -13,6 +13,7 @@ import numpy as np
 
 from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Family, words
 from unmask.audits.release.leading.crowd import Crowd
+from unmask.errors import ParameterError
 from unmask.results.figures import figure
 from unmask.results.policy import Severity
 from unmask.results.result import Finding
@@ -105,7 +106,8 @@ def _outcome(case: Case, scores: np.ndarray, members: np.ndarray, *, wider: floa
     _, depth = advantage_bound(scores, members, error=error / 2, rng=stream(case.plan.seed, "depth"))
     threshold = float(np.sort(scores)[::-1][depth - 1])
     found = judge_membership(scores, members, threshold, confidence=1 - error / len(DEPTHS), tests=1)
-    assert found is not None  # a crowd has people on both sides
+    if found is None:
+        raise ParameterError("There must be people on both sides to judge an attack on them.")
     return replace(found, advantage=_wider(found.advantage, wider, -1.0), auc=_wider(found.auc, wider, 0.0))
 
 
