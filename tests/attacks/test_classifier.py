@@ -8,7 +8,7 @@ from scipy.stats import binom, norm
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from tests.attacks.test_closest_record import assert_blind, assert_survives, crowd, mixed, scores_of, view_of
-from unmask.attacks.classifier import Classifier, as_features, separate
+from unmask.attacks.classifier import Classifier, as_features
 from unmask.datasets import gaussian, planted
 from unmask.errors import ParameterError
 from unmask.stats.auc import auc
@@ -102,7 +102,7 @@ def test_large_tables_are_cut_to_size():
     synthetic, reference, targets = crowd(400, seed=1), crowd(500, seed=2), crowd(20, seed=3)
     rng = np.random.default_rng(5)
     parts = [table.take(np.sort(rng.choice(len(table), 100, replace=False))) for table in (synthetic, reference)]
-    expected = separate(*parts, rng)(targets)
+    expected = Classifier().between(*parts, rng)(targets)
     attack, view = Classifier(rows=100), view_of(synthetic, reference)
     one, two, other = (scores_of(attack, view, targets, None, np.random.default_rng(seed)) for seed in (5, 5, 6))
     np.testing.assert_array_equal(one, expected)

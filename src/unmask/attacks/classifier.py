@@ -81,11 +81,6 @@ class Classifier:
         return telling
 
 
-def separate(first: Table, second: Table, rng: np.random.Generator) -> Callable[[Table], np.ndarray]:
-    """What the attack with its defaults learns from any two tables: higher for rows like the first."""
-    return Classifier().between(first, second, rng)
-
-
 def as_features(table: Table) -> np.ndarray:
     """Numbers as they are, categories as codes, missing numbers as NaN."""
     features = table.codes.astype(np.float64)
