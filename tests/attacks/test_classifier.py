@@ -79,7 +79,7 @@ def test_nothing_to_see_when_nothing_leaks():
 
 
 @pytest.mark.parametrize("table", [crowd, mixed])
-def test_defaults_are_those_of_separate_and_of_a_plain_fit(table):
+def test_defaults_are_those_of_a_plain_fit(table):
     """All three to the last bit, so that the blind baseline and the attack are one instrument."""
     synthetic, reference, targets = table(300, seed=1), table(250, seed=2), table(20, seed=3)
     fit = HistGradientBoostingClassifier(
@@ -91,7 +91,7 @@ def test_defaults_are_those_of_separate_and_of_a_plain_fit(table):
         random_state=int(np.random.default_rng(5).integers(2**31)),
     ).fit(np.concatenate([as_features(synthetic), as_features(reference)]), np.arange(550) < 300)
     plain = fit.decision_function(as_features(targets))
-    np.testing.assert_array_equal(separate(synthetic, reference, np.random.default_rng(5))(targets), plain)
+    np.testing.assert_array_equal(Classifier().between(synthetic, reference, np.random.default_rng(5))(targets), plain)
     view = view_of(synthetic, reference)
     np.testing.assert_array_equal(scores_of(Classifier(), view, targets, None, np.random.default_rng(5)), plain)
     assert len(np.unique(plain)) > 5
