@@ -261,7 +261,7 @@ def test_several_results_stand_side_by_side():
 def test_results_of_other_versions_are_refused(tmp_path, number):
     plain = examples.release().to_plain() | {"format": number}
     (tmp_path / "result.json").write_text(json.dumps(plain))
-    with pytest.raises(RunError, match=f"has format {number}, this version of unmask reads 2 and 3"):
+    with pytest.raises(RunError, match=f"has format {number}, this version of unmask reads 2 to 4"):
         load(tmp_path)
 
 

@@ -99,7 +99,7 @@ def test_fields_that_one_plan_does_not_have_take_their_default(tmp_path):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda plain: plain.update(format=1), "has format 1, this version of unmask reads 2 and 3"),
+        (lambda plain: plain.update(format=1), "has format 1, this version of unmask reads 2 to 4"),
         (lambda plain: plain["facts"].pop("visible"), "facts: the field 'visible' is missing"),
         (lambda plain: plain["findings"][0]["exposure"].update(hit="x"), "exposure: hit is 'x'"),
         (lambda plain: plain.pop("seed"), "the field 'seed' is missing"),

@@ -1,7 +1,7 @@
-"""Results of format 2, as unmask 0.1 wrote them, in format 3.
+"""Results of formats 2 and 3 in the present one.
 
-Format 2 said by names and by the texts of headers what a table or a line of a chart is. This is the only place that still
-knows them: readers go by the types of format 3.
+Format 3 did not say which columns were left out, nor whether a leak could have been seen. Format 2, of unmask 0.1, said by names and by the texts of headers what a table or a line of a chart is. This is the only place that still
+knows them: readers go by the types since format 3.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from unmask.results.grid import GridKind, Role, Section, SeriesKind
 
-UPGRADED = 2  # the format that is read beside the present one
+OLDEST = 2  # format that is still read
 
 _POLICY = {"high": 0.10, "medium": 0.03, "high_tpr": 0.10}  # the only one that 0.1 had
 
@@ -48,14 +48,26 @@ _LABELS = 2  # names of more parts did not fit beside a plot
 
 
 def upgraded(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """A result of format 2 in format 3. What does not fit format 2 is left alone: reading the result names it."""
+    """A result in the present format. What does not fit its format is left alone: reading the result names it."""
+    if plain["format"] == OLDEST:
+        plain = _third(plain)
+    return _fourth(plain) if plain["format"] == 3 else dict(plain)
+
+
+def _fourth(plain: Mapping[str, Any]) -> dict[str, Any]:
+    facts = plain.get("facts")
+    facts = {**facts, "left_out": [], "inconclusive": []} if isinstance(facts, dict) else facts
+    return {**plain, **({"facts": facts} if "facts" in plain else {}), "format": 4}
+
+
+def _third(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **plain,
         "plan": _plan(plain.get("plan"), plain.get("audit")),
         "grids": _each(plain.get("grids"), _grid),
         "series": _each(plain.get("series"), _series),
         "policy": _POLICY,
-        "format": UPGRADED + 1,
+        "format": 3,
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import pandas as pd
@@ -16,14 +16,16 @@ import pandas as pd
 from unmask.errors import RunError
 from unmask.results.figures import Figure
 from unmask.results.grid import Cell, Grid, Series
-from unmask.results.migration import UPGRADED, upgraded
+from unmask.results.migration import OLDEST, upgraded
 from unmask.results.plain import from_plain, to_plain
 from unmask.results.policy import Policy, Severity
 from unmask.tables.table import Table
 from unmask.tables.units import units
 from unmask.versions import version_of
 
-FORMAT = 3  # 2: facts of a result, exposure of a finding; 3: kinds, sections and roles, the policy that judged
+# 2: facts of a result, exposure of a finding; 3: kinds, sections and roles, the policy that judged;
+# 4: columns left out, and why nothing could be concluded
+FORMAT = 4
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,11 @@ class Facts:
     visible: tuple[str, ...] = ()  # how large a leak this audit would have seen
     at_risk: tuple[str, ...] = ()  # how many people are named as at risk
     claims: tuple[str, ...] = ()  # what differential privacy is claimed, and what follows from it
+    left_out: tuple[str, ...] = ()  # columns that no attack looked at, why, and what was done instead
+    inconclusive: tuple[str, ...] = ()  # why a leak of 10 % of the people could not have been seen; empty: it could
 
     def __add__(self, other: Facts) -> Facts:
-        return Facts(self.visible + other.visible, self.at_risk + other.at_risk, self.claims + other.claims)
+        return Facts(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -154,14 +158,13 @@ class Result:
 
     @classmethod
     def from_plain(cls, plain: Any, where: str = "result.json") -> Result:
-        """Read a result back, also one of the format before; an error names the field that is wrong."""
+        """Read a result back, also one of an older format; an error names the field that is wrong."""
         if not isinstance(plain, dict) or "format" not in plain:
             raise RunError(f"{where}: this is not a result of unmask.")
-        if plain["format"] == UPGRADED:
-            plain = upgraded(plain)
+        plain = upgraded(plain)
         if plain["format"] != FORMAT:
             raise RunError(
-                f"{where}: this result has format {plain['format']}, this version of unmask reads {UPGRADED} and {FORMAT}.\n"
+                f"{where}: this result has format {plain['format']}, this version of unmask reads {OLDEST} to {FORMAT}.\n"
                 "Read it with the version that wrote it (versions.unmask in the file), or run again with another --out."
             )
         result: Result = from_plain(cls, plain, where)
