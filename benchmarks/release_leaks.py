@@ -43,6 +43,8 @@ def table(name: str) -> Table:
         return datasets.adult()
     if name == "adult-few":
         return datasets.adult().select(["age", "workclass", "education", "sex", "income"])
+    if name == "households":
+        return households()
     frames = {
         "texas": lambda: pd.read_csv(data / "texas/texas.csv.gz", dtype={"PAT_AGE": str}),
         "ons": lambda: pd.read_csv(data / "ons_census2011/2011-census-microdata-small.csv.gz").drop(
@@ -55,6 +57,21 @@ def table(name: str) -> Table:
         "bike": lambda: pd.read_csv(next((data).glob("bike*/*.csv*"))).drop(columns=["instant", "dteday"]),
     }
     return read_table(frames[name]())
+
+
+def households() -> Table:
+    """Two adults each: the second shares seven columns with the first, fnlwgt among them, but is a person apart."""
+    people, rng = datasets.adult(), np.random.default_rng(4)
+    order = rng.permutation(len(people))[: len(people) // 2 * 2]
+    first, second = people.take(order[::2]), people.take(order[1::2])
+    codes, numbers = second.codes.copy(order="F"), second.numbers.copy(order="F")
+    for column in ("workclass", "marital-status", "race", "native-country", "education", "education-num", "fnlwgt"):
+        position = people.schema.position(column)
+        codes[:, position] = first.codes[:, position]
+        if position in people.schema.numeric:
+            place = people.schema.numeric.index(position)
+            numbers[:, place] = first.numbers[:, place]
+    return concatenate([replace(first, notes=()), replace(second, codes=codes, numbers=numbers, notes=())])
 
 
 def changed(rows: Table, donors: Table, columns: int, rng: np.random.Generator) -> Table:
@@ -189,7 +206,8 @@ def fresh(name: str, size: int, held: float, seed: int) -> Release:
 
 
 def show_fresh(
-    seeds: range, names: tuple[str, ...] = ("adult", "adult-few", "texas", "ons", "census", "insurance", "bike")
+    seeds: range,
+    names: tuple[str, ...] = ("adult", "adult-few", "households", "texas", "ons", "census", "insurance", "bike"),
 ) -> None:
     """Findings, confounding and names where nothing can leak."""
     for name in names:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from unmask.audits.epsilon.audit import audit_epsilon
     from unmask.audits.everyone.audit import everyone
     from unmask.audits.release.audit import audit
+    from unmask.audits.release.check import check
     from unmask.errors import UnmaskError
     from unmask.generators.claim import Claim, Neighbours
     from unmask.reports.html import write_report
@@ -41,6 +42,7 @@ _PLACES = {
     "attack": "unmask.audits.attack.audit",
     "audit": "unmask.audits.release.audit",
     "audit_epsilon": "unmask.audits.epsilon.audit",
+    "check": "unmask.audits.release.check",
     "describe": "unmask.audits.describe",
     "everyone": "unmask.audits.everyone.audit",
     "load": "unmask.results.directory",
@@ -56,7 +58,7 @@ _PACKAGES = ("attacks", "datasets", "errors", "generators", "metrics", "stats", 
 __all__ = [  # noqa: RUF022 - by subject
     "read_table", "read_schema", "write_csv", "write_schema", "Table", "Schema", "Column", "Kind",
     "datasets", "generators", "Claim", "Neighbours",
-    "describe", "attack", "audit", "everyone", "audit_epsilon",
+    "describe", "check", "attack", "audit", "everyone", "audit_epsilon",
     "Result", "Finding", "Severity", "write", "load", "write_report",
     "attacks", "metrics", "stats", "testing",
     "errors", "UnmaskError", "__version__",

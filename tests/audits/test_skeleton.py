@@ -95,7 +95,7 @@ def test_a_run_that_grew_is_written_over_the_smaller_one(people, tmp_path):
         ({"confidence": 1.0}, "--confidence is 1.0; use a share between 0 and 1"),
         ({"confidence": float("nan")}, "--confidence is nan; it must be a number"),
         ({"seed": -1}, "--seed is -1; use a whole number from 0"),
-        ({"secret": "income"}, "There is no choice secret. There are: secrets, keys"),
+        ({"secret": "income"}, "There is no choice secret. There are: columns, confidence, secrets, keys"),
     ],
 )
 def test_a_plan_says_what_does_not_fit(given, said):

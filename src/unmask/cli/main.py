@@ -26,6 +26,7 @@ NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "ED
 VERBS = {
     "demo": "Audit two releases of the bundled data: needs nothing.",
     "audit": "Audit a release: REAL and SYNTHETIC in, a verdict out.",
+    "check": "Look the files over before an audit, in seconds.",
     "schema": "Write a schema for you to check and edit.",
     "describe": "Describe a table before it is attacked.",
     "generators": "List the generators and what they claim.",

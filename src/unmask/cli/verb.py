@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,11 @@ from unmask.cli import trust as trusting
 from unmask.cli.options import TableArgument, chosen, of_a_run, of_plan
 from unmask.cli.outputs import force, guarded, writes
 from unmask.cli.saying import safe_json, say
+from unmask.errors import InputError
 
 if TYPE_CHECKING:
     from unmask.audits.plan import Plan
+    from unmask.audits.release.preflight.files import Preflight
     from unmask.results.result import Result
 
 
@@ -93,13 +95,15 @@ class AuditVerb:
             return
         check_out(out)
         hush = quiet or as_json
-        with watch(self.doing, quiet=hush) as progress:
-            tell = silent if hush else say
-            runner = Runner.of(workers, out=out, pool=pool, time_budget=time_budget, progress=progress, say=tell)
+        runner = Runner.of(workers, out=out, pool=pool, time_budget=time_budget, say=silent if hush else say)
+        with watch("Reading", quiet=hush):
             audit: Any = load_class(self.audit)
             ready = audit.of(plan, **given)
-            check_out(out, ready.expected())
-            result = ready.run(runner)
+        check_out(out, ready.expected())
+        if not hush:
+            ask_first(getattr(ready, "preflight", None))
+        with watch(self.doing, quiet=hush) as progress:
+            result = ready.run(replace(runner, progress=progress))
         deliver(result, out=out, as_json=as_json, quiet=quiet, workers=runner.workers)
         if junit is not None:
             from unmask.files import write_atomically
@@ -111,6 +115,17 @@ class AuditVerb:
 
     def _words(self) -> list[str]:
         return [(each.metavar or each.name or "").upper() for each in self.tables if each.required]
+
+
+def ask_first(preflight: Preflight | None) -> None:
+    """Say what was noticed before the work begins; at a terminal, ask whether to go on where it may be a mistake."""
+    if preflight is None:
+        return
+    for line in (*preflight.lines, *preflight.questions):
+        say(line)
+    at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    if preflight.questions and at_terminal and not click.confirm("Go on all the same?", default=False, err=True):
+        raise InputError("Nothing was done. Repeat the command with the tables as they should be.")
 
 
 def names_code(plan: type[Plan]) -> bool:

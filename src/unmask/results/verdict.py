@@ -54,6 +54,7 @@ CRITERIA = (
 AUDITS = {
     "attack": "Attack on a generator",
     "audit": "Audit of a synthetic table",
+    "check": "Check of the files",
     "compare": "Comparison of generators",
     "demo": "Two releases of the bundled data",
     "describe": "Description of a table",

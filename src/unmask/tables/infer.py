@@ -34,6 +34,13 @@ KEY_WORDS = (
 )
 KEY_NAME = re.compile(rf"(^|[^a-z])({'|'.join(KEY_WORDS.split())})([^a-z]|$)")
 
+# Words in names of columns that number people.
+ID_WORDS = (
+    "id ids uid uuid guid pid nr no num number key index idx record row rownum rowid code mrn ssn nhs ahv iban account passport "
+    "phone telephone tel mobile fax patientid personid userid customerid clientid memberid recordid"
+)
+ID_NAME = re.compile(rf"(^|[^a-z])({'|'.join(ID_WORDS.split())})([^a-z]|$)")
+
 NEARLY_UNIQUE = 0.9  # share of distinct values from which text identifies people
 FEW_ROWS = 50  # below this many rows, distinct text proves nothing
 ONE_BIN_EACH = 32  # integers with a range this short keep one bin per value
@@ -72,6 +79,7 @@ def infer_schema(
     hints: Hints = Hints(),
     binning: Binning = Binning(),
     from_file: bool = False,
+    guess_identifiers: bool = True,
 ) -> Inferred:
     """Guess kinds, domains, bins, keys and identifiers (nearly unique text)."""
     identifiers = list(hints.identifiers)
@@ -84,7 +92,7 @@ def infer_schema(
             continue
         raw = raw_column(frame[name], where, from_file=from_file)
         kind, layout = hints.kinds.get(name), hints.layouts.get(name, "")
-        if kind is None and (reason := _identifies(raw, len(frame))):
+        if guess_identifiers and kind is None and (reason := _identifies(raw, len(frame))):
             identifiers.append(name)
             notes.append(f"{where}: column '{name}' is left out as an identifier: {reason}.")
             continue
@@ -100,6 +108,19 @@ def infer_schema(
     keys = tuple(column.name for column in columns if KEY_NAME.search(_words(column.name)))
     schema = Schema(tuple(columns), keys, (), tuple(identifiers), hints.person, Origin.INFERRED)
     return Inferred(schema, tuple(notes))
+
+
+def identifiers_in(frame: pd.DataFrame, where: str, hints: Hints, *, from_file: bool) -> tuple[str, ...]:
+    """The columns that identify people: those that hints name, nearly unique text, and numbers of people or rows.
+
+    Such numbers are columns like any other to a generator, which must give them back; an attack learns nothing from them.
+    """
+    found = list(hints.identifiers)
+    for name in frame.columns:
+        if name != hints.person and name not in {*hints.identifiers, *hints.kinds}:
+            raw = raw_column(frame[name], where, from_file=from_file)
+            found += [name] if _identifies(raw, len(frame)) or _numbers_people(raw) else []
+    return tuple(found)
 
 
 def _words(name: str) -> str:
@@ -119,6 +140,19 @@ def _identifies(raw: RawColumn, rows: int) -> str:
     if present >= FEW_ROWS and distinct >= NEARLY_UNIQUE * present:
         return f"{distinct:,} of its {present:,} values are distinct"
     return ""
+
+
+def _numbers_people(raw: RawColumn) -> bool:
+    """Whether whole numbers are those of people or rows: all differ, and they run from 1 to n or the name says so."""
+    numbers = raw.numbers
+    if numbers is None and raw.from_file and (found := _numbers_in(raw)) is not None:
+        numbers = np.append(found[0], np.nan)[raw.index]
+    if numbers is None or raw.resolution or raw.fixed:
+        return False
+    present = np.sort(numbers[~np.isnan(numbers)])
+    if len(present) < FEW_ROWS or (np.diff(present) <= 0).any() or (present != np.floor(present)).any():
+        return False
+    return bool(present[-1] - present[0] < 2 * len(present)) or bool(ID_NAME.search(_words(raw.name)))
 
 
 def _infer_column(raw: RawColumn, kind: Kind | None, layout: str, where: str, binning: Binning) -> Column:

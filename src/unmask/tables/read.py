@@ -74,9 +74,14 @@ def encode_frame(loaded: Frame, schema: Schema, *, unlisted: Unlisted) -> Table:
     return replace(table, notes=loaded.notes + table.notes)
 
 
-def infer(loaded: Frame, hints: Hints = Hints(), *, binning: Binning = Binning()) -> Inferred:
+def infer(
+    loaded: Frame, hints: Hints = Hints(), *, binning: Binning = Binning(), guess_identifiers: bool = True
+) -> Inferred:
     """The schema of a loaded frame, guessed from its content."""
-    return infer_schema(loaded.frame, loaded.where, hints=hints, binning=binning, from_file=loaded.from_file)
+    return infer_schema(
+        loaded.frame, loaded.where, hints=hints, binning=binning, from_file=loaded.from_file,
+        guess_identifiers=guess_identifiers,
+    )  # fmt: skip
 
 
 def read_frame(source: Source) -> Frame:

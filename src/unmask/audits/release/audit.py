@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,16 +19,18 @@ from unmask.audits.release.exposure import CONFOUNDED, UNTESTED, with_records
 from unmask.audits.release.matching import MATCHING
 from unmask.audits.release.membership import MEMBERSHIP
 from unmask.audits.release.plan import ReleasePlan
+from unmask.audits.release.preflight.files import Preflight, looked_over
+from unmask.audits.release.preflight.identifiers import IDENTIFYING
 from unmask.audits.release.similarity import SIMILARITY
 from unmask.audits.release.soundness import CONTROLS
-from unmask.audits.release.tables import Release, read_release
+from unmask.audits.release.tables import Release, file_name, read_release
 from unmask.audits.runner import Runner
 from unmask.results.grid import Cell
 from unmask.results.policy import Severity
 from unmask.results.result import Finding, Input, NotTested, Records, Result, describe_input
 from unmask.simulation.executors import Executor, Progress, no_progress
 
-CHECKS = (COPIES, MEMBERSHIP, CRITERIA, CONTROLS, MATCHING, SIMILARITY)  # the most telling first
+CHECKS = (IDENTIFYING, COPIES, MEMBERSHIP, CRITERIA, CONTROLS, MATCHING, SIMILARITY)  # the most telling first
 LATE = ("the time budget was used up", "raise --time-budget, or leave it out")
 
 
@@ -47,8 +50,8 @@ def audit(
 
     Tables are paths, frames (pandas, polars, pyarrow) or Tables. Without a holdout the audit measures, but cannot say how
     much of it the release adds to what the population teaches anyway. After `time_budget` seconds no further part is begun;
-    what was left out is listed as not tested. `choices` are the fields of `ReleasePlan`: secrets, keys, attempts, confidence,
-    people_rate, policy, seed.
+    what was left out is listed as not tested. Columns that not all tables have are left out, and said. `choices` are the fields
+    of `ReleasePlan`: columns, secrets, keys, attempts, confidence, people_rate, policy, seed.
     """
     runner = Runner.of(workers, time_budget=time_budget, progress=progress)
     plan = ReleasePlan.of(choices)
@@ -60,14 +63,21 @@ class ReleaseAudit:
     """A plan and the tables that it is about."""
 
     plan: ReleasePlan
-    release: Release
+    preflight: Preflight
 
     @classmethod
     def of(
         cls, plan: ReleasePlan, *, real: Any, synthetic: Any, holdout: Any = None, schema: Any = None
     ) -> ReleaseAudit:
-        """Read the tables, each once."""
-        return cls(plan, read_release(real, synthetic, holdout, schema, secrets=plan.secrets, keys=plan.keys))
+        """Read the tables, each once, and look them over."""
+        release = read_release(
+            real, synthetic, holdout, schema, secrets=plan.secrets, keys=plan.keys, columns=plan.columns
+        )
+        return cls(plan, looked_over(release, names=(file_name(real), file_name(synthetic))))
+
+    @property
+    def release(self) -> Release:
+        return self.preflight.release
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
@@ -96,11 +106,11 @@ class ReleaseAudit:
         elif explained is None and any(map(_naming, parts)):
             skipped.append(NotTested("people at risk", UNTESTED, LATE[1]))
         shared = (case.sharing,) if release.holdout is not None else ()
-        whole = Part(notes=(*release.notes, *shared), not_tested=(*_without_holdout(release), *skipped)) + together(
-            parts
-        )
+        whole = Part(
+            notes=(*self.preflight.noticed, *release.notes, *shared), not_tested=(*_without_holdout(release), *skipped)
+        ) + together(parts)
         if release.holdout is not None:
-            stands = {one.name: part.stands for part in parts if isinstance(part, ReleasePart) for one in part.findings}
+            stands = ChainMap(*(dict(part.stands) for part in parts if isinstance(part, ReleasePart)))
             findings = tuple(
                 _less_explained(one, explained, self.plan, stands.get(one.name, Severity.NONE))
                 for one in whole.findings
@@ -163,7 +173,8 @@ def _records(release: Release, whole: Part) -> Records:
         decisive = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=-1.0)
         order = order[np.argsort(-decisive[order], kind="stable")]
     lists = [values[order].tolist() for _, values in everything]
-    rows = tuple((int(row), *(_cell(values[place]) for values in lists)) for place, row in enumerate(order))
+    numbers = order if release.rows is None else release.rows[order]  # of the real table as it was given
+    rows = tuple((int(row), *(_cell(values[place]) for values in lists)) for place, row in enumerate(numbers))
     return Records(("row", *(name for name, _ in everything)), rows)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from unmask.audits.part import Part
@@ -59,12 +59,12 @@ class Case:
     @property
     def sharing(self) -> str:
         """One line about it for the report."""
+        counts = {family: count for family in self.families if (count := family.count(self.release))}
         shares = ", ".join(
-            f"{family.name} {family.weight:.0%}"
-            + (f" ({count} alike)" if (count := family.count(self.release)) > 1 else "")
-            for family in self.families
+            f"{family.name} {family.weight:.0%}" + (f" ({count} alike)" if count > 1 else "")
+            for family, count in counts.items()
         )
-        left = 1 - sum(family.weight for family in self.families)
+        left = 1 - sum(family.weight for family in counts)
         return (
             f"{self.comparisons} comparisons share the {1 - self.plan.confidence:.0%} chance of a false finding: {shares}; "
             f"{left:.0%} is kept for parts to come."
@@ -100,9 +100,8 @@ class Case:
 class ReleasePart(Part):
     """What a part of a release audit contributes."""
 
-    stands: Severity = (
-        Severity.NONE
-    )  # what its findings are at least, even if real table and holdout differ by themselves
+    # By name, what a finding is at least, even if real table and holdout differ by themselves.
+    stands: Mapping[str, Severity] = field(default_factory=dict)
     naming: Part | None = None  # who is named; only if real and holdout are alike
     explained: float | None = (
         None  # the most that a blind scorer may gain, real and holdout being what they are; None: not measured

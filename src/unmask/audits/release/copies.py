@@ -47,7 +47,7 @@ def copies_part(case: Case) -> Part:
             )
         )
     columns = (("verbatim in the release", found.published.astype(np.int64)),)
-    return ReleasePart(tuple(findings), notes=found.notes, columns=columns, stands=stands)
+    return ReleasePart(tuple(findings), notes=found.notes, columns=columns, stands={"copies": stands})
 
 
 def _exposure(found: Copies, confidence: float) -> Exposure:

@@ -8,7 +8,17 @@ from unmask.audits.plan import Plan, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleasePlan(Plan):
+class CheckPlan(Plan):
+    """What `unmask check` does."""
+
+    columns: tuple[str, ...] = option(
+        (), help="Column to examine; may be repeated.", names=("--column",), shown="all that the tables have in common"
+    )
+    confidence: float = option(0.95, help="Of every interval.", least=0.5, share=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasePlan(CheckPlan):
     """What `unmask audit` does."""
 
     secrets: tuple[str, ...] = option(
@@ -18,5 +28,4 @@ class ReleasePlan(Plan):
         (), help="Column that an attacker may know; may be repeated.", names=("--key",), shown="schema"
     )
     attempts: int = option(1000, help="Attempts per legal criterion.", least=10)
-    confidence: float = option(0.95, help="Of every interval.", least=0.5, share=True)
     people_rate: float = option(0.10, help="Expected share of wrong names among people named as at risk.", share=True)

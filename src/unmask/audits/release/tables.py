@@ -6,18 +6,28 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from unmask.audits.release.preflight.columns import (
+    FEWEST,
+    LeftOut,
+    Loaded,
+    common_columns,
+    identifying,
+    names_of,
+    only_published,
+    uninformative,
+)
 from unmask.errors import InputError, ParameterError
 from unmask.tables.encode import Unlisted
-from unmask.tables.infer import Hints
+from unmask.tables.infer import Hints, identifiers_in
 from unmask.tables.read import Frame, encode_frame, infer, read_frame, read_schema
 from unmask.tables.schema import Schema
-from unmask.tables.table import Table, concatenate
-
-Loaded = Table | Frame
+from unmask.tables.table import Table, check_columns, concatenate
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +38,8 @@ class Release:
     sets: tuple[Table, ...]
     holdout: Table | None
     notes: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()  # columns that no attack looks at
+    rows: np.ndarray | None = None  # of the real table as it was read, where some are left out
 
     @cached_property
     def synthetic(self) -> Table:
@@ -54,54 +66,127 @@ class Release:
 
 
 def read_release(
-    real: Any, synthetic: Any, holdout: Any, schema: Any, *, secrets: Sequence[str] = (), keys: Sequence[str] = ()
+    real: Any,
+    synthetic: Any,
+    holdout: Any,
+    schema: Any,
+    *,
+    secrets: Sequence[str] = (),
+    keys: Sequence[str] = (),
+    columns: Sequence[str] = (),
 ) -> Release:
-    """Read everything against one schema: the given one, that of the real table, or one inferred from real and holdout."""
-    sets = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
-    if not sets:
+    """Read everything against one schema: the given one, that of the real table, or one inferred from real and holdout.
+
+    Columns that not all tables have, that identify people, or that tell nothing are left out, and the release says so.
+    """
+    given = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
+    if not given:
         raise InputError("There is no synthetic table to audit. Give at least one.")
     loaded, held = _loaded(real), None if holdout is None else _loaded(holdout)
-    known = _schema(loaded, held, schema)
-    known = replace(known, keys=tuple(keys) or known.keys, secrets=tuple(secrets) or known.secrets)
-    if both := sorted(set(known.keys) & set(known.secrets)):
-        known = replace(known, keys=tuple(key for key in known.keys if key not in both))
+    sets = [_loaded(table) for table in given]
+    known, left_out = _schema(loaded, held, sets, schema, columns)
+    known = _with_roles(known, secrets, keys, left_out)
     read_real = _under(loaded, known, Unlisted.ERROR)
     # A value that only the holdout has would match nothing, which never happens to a member: so it is an error.
     read_holdout = None if held is None else _under(held, known, Unlisted.ERROR)
-    read_sets = tuple(_under(_loaded(table), known, Unlisted.NOTE) for table in sets)
-    for name, table in (("holdout", read_holdout), *(("synthetic table", table) for table in read_sets)):
+    read_sets = tuple(_under(table, known, Unlisted.NOTE) for table in sets)
+    _check_sizes(read_holdout, read_sets)
+    told = [table for table in (read_real, *read_sets, read_holdout) if table is not None]
+    notes = tuple(dict.fromkeys(note for table in told for note in table.notes))
+    whole = Release(read_real, read_sets, read_holdout, (*notes, *_origin_note(known)), left_out)
+    return _informative(whole, kept=(*secrets, *keys, *columns))
+
+
+def file_name(source: Any) -> str:
+    """The name of the file that a table comes from, of several the first; "" for frames and tables."""
+    source = source[0] if isinstance(source, list | tuple) and source else source
+    return Path(source).name if isinstance(source, str | os.PathLike) else ""
+
+
+def _check_sizes(holdout: Table | None, sets: Sequence[Table]) -> None:
+    for name, table in (("holdout", holdout), *(("synthetic table", table) for table in sets)):
         if table is not None and len(table) == 0:
             raise InputError(f"The {name} has no rows.")
-    if read_holdout is not None and len(read_holdout) < 4:
-        raise ParameterError(
-            f"The holdout has {len(read_holdout)} rows; at least 4 are needed, hundreds to see anything."
-        )
-    notes = tuple(
-        dict.fromkeys(
-            note for table in (read_real, *read_sets, read_holdout) if table is not None for note in table.notes
-        )
-    )
-    return Release(read_real, read_sets, read_holdout, (*notes, *_origin_note(known)))
+    if holdout is not None and len(holdout) < 4:
+        raise ParameterError(f"The holdout has {len(holdout)} rows; at least 4 are needed, hundreds to see anything.")
 
 
 def _loaded(source: Any) -> Loaded:
     return source if isinstance(source, Table) else read_frame(source)
 
 
-def _schema(real: Loaded, holdout: Loaded | None, schema: Any) -> Schema:
-    """The given schema, that of a real Table, or one inferred from real and holdout."""
-    if schema is None and isinstance(real, Table):
-        return real.schema
-    found = read_schema(schema) if isinstance(schema, str | os.PathLike) else schema
-    if isinstance(found, Schema):
-        return found
+def _schema(
+    real: Loaded, holdout: Loaded | None, sets: Sequence[Loaded], schema: Any, chosen: Sequence[str]
+) -> tuple[Schema, tuple[LeftOut, ...]]:
+    """The schema of the columns that are examined, and the columns that are not."""
+    known = read_schema(schema) if isinstance(schema, str | os.PathLike) else schema
+    if known is None and isinstance(real, Table):
+        known = real.schema
+    if not isinstance(known, Schema):
+        known = _with_identifiers(real, known or Hints())
+    elif isinstance(real, Frame):
+        check_columns(real.frame, known, real.where, person_needed=True)
+    apart = (*known.identifiers, *([known.person] if known.person else ()))
+    candidates = known.names if isinstance(known, Schema) else tuple(n for n in names_of(real) if n not in apart)
+    others = [("release", table) for table in sets] + ([("holdout", holdout)] if holdout is not None else [])
+    names, differing = common_columns(candidates, real, others, chosen)
+    if isinstance(known, Schema):
+        examined = known.with_columns(column for column in known.columns if column.name in names)
+    else:
+        examined = _inferred(real, holdout, names, known)
+    left = (*identifying(apart, real, holdout, sets, known.person), *differing)
+    return examined, (*left, *only_published((*candidates, *apart), sets))
+
+
+def _with_identifiers(real: Loaded, hints: Hints) -> Hints:
+    """Hints that name the columns which identify people.
+
+    By the real table alone: where real table and holdout number their rows from 1, every number occurs twice in both together.
+    """
     seen = _frame(real)
-    if holdout is not None:  # a value that only the holdout has belongs to the population too
-        other = _frame(holdout)
-        if set(other.frame.columns) == set(seen.frame.columns) and other.from_file == seen.from_file:
-            both = pd.concat([seen.frame, other.frame[seen.frame.columns]], ignore_index=True)
-            seen = replace(seen, frame=both)
-    return infer(seen, found or Hints()).schema
+    found = identifiers_in(seen.frame, seen.where, hints, from_file=seen.from_file)
+    if len(found) + (hints.person is not None) == seen.frame.shape[1]:
+        raise InputError(f"{seen.where}: every column identifies people, nothing is left to analyse.")
+    return replace(hints, identifiers=found)
+
+
+def _inferred(real: Loaded, holdout: Loaded | None, names: Sequence[str], hints: Hints) -> Schema:
+    """From real table and holdout: a value that only the holdout has belongs to the population too."""
+    kinds = {name: kind for name, kind in hints.kinds.items() if name in names}
+    seen, plain = _frame(real), replace(hints, identifiers=(), person=None, kinds=kinds)
+    seen = replace(seen, frame=seen.frame[list(names)])
+    if holdout is not None and (other := _frame(holdout)).from_file == seen.from_file:
+        seen = replace(seen, frame=pd.concat([seen.frame, other.frame[list(names)]], ignore_index=True))
+    found = infer(seen, plain, guess_identifiers=False).schema
+    return replace(found, identifiers=hints.identifiers, person=hints.person)
+
+
+def _with_roles(known: Schema, secrets: Sequence[str], keys: Sequence[str], left_out: Sequence[LeftOut]) -> Schema:
+    """The schema with the secrets and keys that were asked for."""
+    gone = {each.name: each.why for each in left_out}
+    for option, names in (("--secret", secrets), ("--key", keys)):
+        if lost := [name for name in names if name in gone and name not in known.names]:
+            raise ParameterError(f"{option} {lost[0]}: this column is not examined: {gone[lost[0]]}.")
+    known = replace(known, keys=tuple(keys) or known.keys, secrets=tuple(secrets) or known.secrets)
+    both = set(known.keys) & set(known.secrets)
+    return replace(known, keys=tuple(key for key in known.keys if key not in both)) if both else known
+
+
+def _informative(release: Release, kept: Sequence[str]) -> Release:
+    """Without the columns that tell nothing about anybody, unless somebody asked for them."""
+    tables = [table for _, table in release.tables]
+    people = [release.real] if release.holdout is None else [release.real, release.holdout]
+    useless = uninformative(tables, people, kept)
+    names = [name for name in release.schema.names if name not in dict(useless)]
+    if not useless or len(names) < FEWEST:
+        return release
+    return replace(
+        release,
+        real=release.real.select(names),
+        sets=tuple(table.select(names) for table in release.sets),
+        holdout=None if release.holdout is None else release.holdout.select(names),
+        left_out=(*release.left_out, *(LeftOut(name, why) for name, why in useless)),
+    )
 
 
 def _frame(loaded: Loaded) -> Frame:
@@ -111,7 +196,9 @@ def _frame(loaded: Loaded) -> Frame:
 def _under(loaded: Loaded, schema: Schema, unlisted: Unlisted) -> Table:
     if isinstance(loaded, Table) and loaded.schema.columns == schema.columns:
         return replace(loaded, schema=schema)
-    return encode_frame(_frame(loaded), schema, unlisted=unlisted)
+    whole = _frame(loaded)
+    person = [schema.person] if schema.person and schema.person in whole.frame.columns else []
+    return encode_frame(replace(whole, frame=whole.frame[[*schema.names, *person]]), schema, unlisted=unlisted)
 
 
 def _origin_note(schema: Schema) -> tuple[str, ...]:

@@ -1,0 +1,204 @@
+"""Are the tables what they should be? Holdouts that are no holdouts, tables that were swapped, rows that stand in line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.stats import poisson
+
+from unmask.attacks.classifier import Classifier
+from unmask.audits.release.preflight.columns import LeftOut
+from unmask.audits.release.tables import Release
+from unmask.errors import InputError
+from unmask.metrics._chance import expected_matches, is_code, is_random
+from unmask.metrics.verbatim import Texts, canonical
+from unmask.stats import Estimate, auc
+from unmask.stats.labels import fisher
+from unmask.stream import stream
+from unmask.tables.exact import ExactValues
+from unmask.tables.matching import group_ids
+from unmask.tables.table import Table
+from unmask.tables.units import units
+
+UNLIKELY = 1e-4  # by chance, before a file is said not to be what it should be
+SAME = 0.9  # of the holdout in the real table: it is no holdout
+NOTABLE = 0.01  # of the holdout: fewer rows in common change nothing
+RESEMBLANCE = 0.05  # more values in common with the row at the same place than with its neighbours
+MOST = 1_000  # rows of a table that are looked at by a learner
+FEW_PEOPLE = 100  # of a holdout
+DIFFERENT = 0.55  # AUC from which on two tables differ enough to be said
+TREES = Classifier(rounds=30, leaves=8)
+
+_MADE = re.compile(r"synth|fake|generated|release", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class Preflight:
+    """The release as it can be audited, and what was noticed about it."""
+
+    release: Release
+    questions: tuple[str, ...] = ()  # somebody may have made a mistake, such as tables in the wrong order
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def noticed(self) -> tuple[str, ...]:
+        return *self.questions, *self.remarks
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What people should know before the work begins."""
+        names, reasons = self.release.schema.names, dict[str, list[str]]()
+        for each in self.release.left_out:
+            reasons.setdefault(each.why, []).append(each.name)
+        examined = f"{len(names)} columns are examined." if reasons else f"All {len(names)} columns are examined."
+        return (examined, *(f"Left out: {', '.join(left)} ({why})." for why, left in reasons.items()), *self.remarks)
+
+
+def looked_over(release: Release, names: tuple[str, str] = ("", "")) -> Preflight:
+    """Look over a release before it is attacked; `names` are those of the files of the real and the first synthetic table."""
+    release, remarks = _apart(release)
+    questions: list[str] = []
+    if _MADE.search(names[0]) and not _MADE.search(names[1]):
+        questions.append(
+            f"'{names[0]}' was given as the real table and '{names[1]}' as the synthetic one. Is it the other way round?"
+        )
+    if release.holdout is not None:
+        _check_release_is_no_holdout(release)
+        doubts, told = _by_learner(release, release.holdout)
+        questions += doubts
+        remarks += told
+        if (people := units(release.holdout).count) < FEW_PEOPLE:
+            remarks.append(
+                f"The holdout has {people:,} people: only large leaks can be told from chance. Hundreds are needed."
+            )
+    remarks += _in_line(release)
+    return Preflight(release, tuple(questions), tuple(remarks))
+
+
+def _apart(release: Release) -> tuple[Release, list[str]]:
+    """Real table and holdout without people who are in both; an error where hardly anybody is left."""
+    holdout = release.holdout
+    if holdout is None:
+        return release, []
+    mine, theirs = _shared_rows(release.real, holdout)
+    for each in release.left_out:
+        same = _shared_ids(each)
+        if same is not None:
+            mine, theirs = mine | same[0], theirs | same[1]
+    if release.real.persons is not None and holdout.persons is not None:
+        mine = mine | np.isin(release.real.persons, holdout.persons)
+        theirs = theirs | np.isin(holdout.persons, release.real.persons)
+    if not theirs.any():
+        return release, []
+    share, many = theirs.mean(), f"{int(theirs.sum()):,} of the {len(holdout):,} rows of the holdout"
+    if share >= SAME or mine.all():
+        raise InputError(
+            f"{many} stand in the real table too, far more than chance explains: this is no holdout.\n"
+            "A holdout is people whom the generator never saw: cut them off before training, and give a file of them alone."
+        )
+    kept = np.flatnonzero(~mine)
+    rows = kept if release.rows is None else release.rows[kept]
+    parted = replace(release, real=release.real.take(kept), holdout=holdout.take(~theirs), rows=rows)
+    told = f"{many} stand in the real table too, far more than chance explains. They count neither as members nor as others, "
+    return parted, [told + f"nor do the {int(mine.sum()):,} real rows that they equal."]
+
+
+def _shared_rows(real: Table, holdout: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of either table that stand in the other, if there are more of them than equal rows within the real table explain.
+
+    If the holdout is a random cut, a row of it has an equal among real people as often as a real person has.
+    """
+    ids_r, ids_h = group_ids(real, holdout)
+    often = np.bincount(ids_r, minlength=max(ids_r.max(), ids_h.max()) + 1)
+    twins, shared = often[ids_r] > 1, often[ids_h] > 0
+    more = fisher((int(shared.sum()), len(shared)), (int(twins.sum()), len(twins))) <= UNLIKELY
+    if not more or shared.mean() - twins.mean() < NOTABLE:
+        return np.zeros(len(real), dtype=bool), np.zeros(len(holdout), dtype=bool)
+    return np.isin(ids_r, ids_h[shared]), shared
+
+
+def _shared_ids(column: LeftOut) -> tuple[np.ndarray, np.ndarray] | None:
+    """Rows of either table whose identifier stands in the other, if chance does not explain it."""
+    if column.real is None or column.holdout is None:
+        return None
+    mine, theirs = _canonical(column.real), _canonical(column.holdout)
+    known, held = sorted({*mine} - {""}), sorted({*theirs} - {""})
+    both = set(known) & set(held)
+    if not both or not (is_code(known) or is_random(known)):  # names are shared by people
+        return None
+    if poisson.sf(len(both) - 1, expected_matches(known, held)) > UNLIKELY:
+        return None
+    return np.array([text in both for text in mine]), np.array([text in both for text in theirs])
+
+
+def _canonical(texts: Texts) -> list[str]:
+    return [canonical(text) for text in texts.texts]
+
+
+def _check_release_is_no_holdout(release: Release) -> None:
+    """The holdout itself cannot be a release of the real table."""
+    holdout = release.holdout
+    for table in release.sets:
+        if holdout is not None and len(table) == len(holdout) and len(table) > 1:
+            ids, held = group_ids(table, holdout)
+            if np.array_equal(np.sort(ids), np.sort(held)) and len(np.unique(ids)) > 1:
+                raise InputError(
+                    "The synthetic table and the holdout hold the same rows: there is nothing to compare.\n"
+                    "Name the published table first, and a file of people whom the generator never saw with --holdout."
+                )
+
+
+def _by_learner(release: Release, holdout: Table) -> tuple[list[str], list[str]]:
+    """Whether real table and holdout can be told apart, and whether the release looks more like the holdout than it should."""
+    mine, theirs = _told_apart(release.real, holdout), _told_apart(release.synthetic, holdout)
+    if mine is None or theirs is None or mine.low < DIFFERENT:
+        return [], []
+    if theirs.high < mine.low and theirs.value < DIFFERENT:
+        return [
+            f"The holdout looks like the table that was given as synthetic (AUC {theirs.value:.2f}) and unlike the one that was "
+            f"given as real ({mine.value:.2f}). Were the two swapped? The real table comes first."
+        ], []
+    return [], [
+        f"The holdout differs from the real table by itself (AUC {mine.value:.2f}, where 0.5 is no difference). Was it cut at "
+        "random from the same people?"
+    ]
+
+
+def _told_apart(one: Table, other: Table) -> Estimate | None:
+    """How well boosted trees tell rows of two tables apart, each half judged by what the other taught; None for few rows."""
+    rng = stream(0, "preflight")
+    sides = [_part(table, rng) for table in (one, other)]
+    if min(map(len, sides)) < 2 * FEW_PEOPLE:
+        return None
+    scores: list[list[np.ndarray]] = [[], []]
+    for half in range(2):
+        taught = [side.take(np.arange(len(side)) % 2 != half) for side in sides]
+        tell = TREES.between(taught[0], taught[1], rng)
+        for place, side in enumerate(sides):
+            found = tell(side.take(np.arange(len(side)) % 2 == half))
+            scores[place].append(found)
+    return auc(np.concatenate(scores[0]), np.concatenate(scores[1]))
+
+
+def _part(table: Table, rng: np.random.Generator) -> Table:
+    rows = rng.permutation(len(table))[:MOST]
+    return Table(table.schema, table.take(rows).codes, table.take(rows).numbers)
+
+
+def _in_line(release: Release) -> Iterator[str]:
+    """Releases whose row k is made of the real row k, as sanitised and partly synthetic ones are."""
+    for role, table in release.tables[1:]:
+        if role == "holdout" or len(table) != len(release.real) or len(table) < FEW_PEOPLE or release.rows is not None:
+            continue
+        exact = ExactValues(release.real)
+        mine, published = exact.codes, exact.find(table)
+        same = float((mine == published).mean())
+        beside = max(float((mine == np.roll(published, step, axis=0)).mean()) for step in (1, -1, 2, -2))
+        if same - beside > RESEMBLANCE:
+            yield (
+                f"The {role} table stands in the order of the real one: {same:.0%} of the values equal those of the real row at "
+                f"the same place, {beside:.0%} those of its neighbours. Whoever knows the order knows who is who: shuffle it."
+            )

@@ -1,0 +1,87 @@
+"""`unmask check`, and what `unmask audit` says before it begins."""
+
+import json
+
+import numpy as np
+import pytest
+
+import unmask as package
+from tests.cli.test_cli import unmask
+from unmask.audits.release.preflight.files import Preflight
+from unmask.cli import verb
+from unmask.errors import InputError
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Three files of 120 people each, with an id that the release carries over for ten of them."""
+    rng = np.random.default_rng(5)
+    frame = (
+        package.datasets.adult()
+        .to_pandas()
+        .sample(360, random_state=2)
+        .reset_index(drop=True)[["age", "sex", "income"]]
+    )
+    frame["patient"] = [f"P{number:08d}" for number in rng.choice(10**8, 360, replace=False)]
+    parts = [frame[start : start + 120].reset_index(drop=True) for start in (0, 120, 240)]
+    parts[2].loc[:19, "patient"] = parts[0].patient[:20].to_numpy()
+    for name, part in zip(("real", "holdout", "synthetic"), parts, strict=True):
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+def test_check_says_what_it_sees_and_fails_on_ids(files):
+    answer = unmask("check", files / "real.csv", files / "synthetic.csv", "--holdout", files / "holdout.csv")
+    assert answer.returncode == 1
+    assert "patient" in answer.stdout
+    assert "20 of 120 real people" in " ".join(answer.stdout.split())
+    assert "Columns that are examined" in answer.stdout
+
+
+def test_check_gives_a_result_and_a_report(files):
+    out = files / "run"
+    tables = ("check", files / "real.csv", files / "synthetic.csv")
+    answer = unmask(*tables, "--holdout", files / "holdout.csv", "--out", out, "--json", "--fail-on", "none")
+    assert answer.returncode == 0
+    assert json.loads(answer.stdout)["audit"] == "check"
+    assert "Check of the files" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_check_of_wrong_files_is_exit_2(files):
+    answer = unmask("check", files / "real.csv", files / "synthetic.csv", "--holdout", files / "real.csv")
+    assert answer.returncode == 2
+    assert "this is no holdout" in answer.stderr
+
+
+def test_the_audit_says_it_first(files):
+    answer = unmask(
+        "audit", files / "real.csv", files / "synthetic.csv", "--holdout", files / "holdout.csv", "--attempts", 20,
+        "--column", "age", "--column", "income", "--fail-on", "none",
+    )  # fmt: skip
+    assert "2 columns are examined." in answer.stderr
+    assert "Left out: patient (it tells people apart by itself)." in answer.stderr
+    assert "Left out: sex (--columns does not name it)." in answer.stderr
+
+
+class Terminal:
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_what_may_be_a_mistake_is_asked_at_a_terminal(monkeypatch, goes_on):
+    asked = []
+    monkeypatch.setattr(verb.click, "confirm", lambda text, **_: asked.append(text) or goes_on)
+    monkeypatch.setattr(verb, "say", asked.append)
+    release = package.audits.release.tables.Release(package.datasets.adult(), (), None)
+    doubtful = Preflight(release, questions=("Were the two swapped?",))
+    verb.ask_first(doubtful)
+    assert asked == ["All 15 columns are examined.", "Were the two swapped?"], "nobody is there to be asked"
+    monkeypatch.setattr(verb.sys, "stdin", Terminal())
+    monkeypatch.setattr(verb.sys, "stderr", Terminal())
+    if goes_on:
+        verb.ask_first(doubtful)
+    else:
+        with pytest.raises(InputError, match="Nothing was done"):
+            verb.ask_first(doubtful)
+    assert asked[-1] == "Go on all the same?"
