@@ -13,6 +13,7 @@ from unmask.tables._raw import raw_column
 from unmask.tables.read import Frame
 from unmask.tables.schema import Column, quoted
 from unmask.tables.table import Table
+from unmask.tables.units import units
 
 Loaded = Table | Frame
 
@@ -120,9 +121,12 @@ def identifying(
 
 
 def texts_of(loaded: Loaded, name: str, persons: str | None) -> Texts | None:
-    """The texts of a column and whose they are; None if the table has none of that name, or holds codes only."""
+    """The texts of a column and whose they are; None if the table has none of that name, or was read without it."""
+    if isinstance(loaded, Table):
+        ids = loaded.persons if name == loaded.schema.person else None
+        return None if ids is None else Texts(ids, units(loaded).of_row)
     texts = _column(loaded, name)
-    if not len(texts) or not isinstance(loaded, Frame):
+    if not len(texts):
         return None
     if persons is None or persons not in loaded.frame.columns:
         return Texts(texts, np.arange(len(texts)))
