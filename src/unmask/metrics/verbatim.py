@@ -129,8 +129,9 @@ def _alone(keys: np.ndarray, persons: np.ndarray) -> np.ndarray:
     """Whether one person alone has the key of a row."""
     if not len(keys):
         return np.zeros(0, dtype=bool)
-    pairs = np.unique(np.stack([keys, persons], axis=1), axis=0)
-    return np.asarray(np.bincount(pairs[:, 0], minlength=keys.max() + 1)[keys] == 1)
+    everybody = int(persons.max()) + 1
+    pairs = np.unique(keys.astype(np.int64) * everybody + persons)
+    return np.asarray(np.bincount(pairs // everybody, minlength=keys.max() + 1)[keys] == 1)
 
 
 def _split(sides: Sequence[Texts], has: np.ndarray, shown: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -194,6 +194,13 @@ def test_twins_by_chance_are_no_overlap(cut):
     assert not any("stand in the real table too" in note for note in result.notes)
 
 
+def test_a_table_that_was_rid_of_equal_rows_is_no_overlap(cut):
+    few = [table[["sex", "income", "workclass"]] for table in cut]
+    for real, holdout in ((few[0].drop_duplicates(), few[1]), (pd.concat([few[0]] * 3).drop_duplicates(), few[1])):
+        result = check(real, few[2], holdout=holdout)
+        assert not any("stand in the real table too" in note for note in result.notes)
+
+
 def test_the_holdout_is_no_release(cut):
     real, holdout, _ = cut
     with pytest.raises(InputError, match="synthetic table and the holdout hold the same rows"):

@@ -107,13 +107,16 @@ def _apart(release: Release) -> tuple[Release, list[str]]:
 
 
 def _shared_rows(real: Table, holdout: Table) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of either table that stand in the other, if there are more of them than equal rows within the real table explain.
+    """Rows of either table that stand in the other, if there are more of them than equal rows within a table explain.
 
-    If the holdout is a random cut, a row of it has an equal among real people as often as a real person has.
+    If the holdout is a random cut, a row of it has an equal among real people as often as a real person has. Where one of the
+    tables was rid of equal rows, the other tells how often that is.
     """
     ids_r, ids_h = group_ids(real, holdout)
-    often = np.bincount(ids_r, minlength=max(ids_r.max(), ids_h.max()) + 1)
-    twins, shared = often[ids_r] > 1, often[ids_h] > 0
+    groups = max(ids_r.max(), ids_h.max()) + 1
+    often, held = (np.bincount(ids, minlength=groups) for ids in (ids_r, ids_h))
+    shared = often[ids_h] > 0
+    twins = max(often[ids_r] > 1, held[ids_h] > 1, key=np.mean)
     more = fisher((int(shared.sum()), len(shared)), (int(twins.sum()), len(twins))) <= UNLIKELY
     if not more or shared.mean() - twins.mean() < NOTABLE:
         return np.zeros(len(real), dtype=bool), np.zeros(len(holdout), dtype=bool)
