@@ -34,6 +34,7 @@ JUDGED = (
     *(f"audits/everyone/{name}.py" for name in ("judging", "evidence", "people", "pooled", "claim")),
     *(f"audits/release/{name}.py" for name in ("copies", "criteria", "membership", "soundness")),
     "audits/release/leading",
+    "audits/release/preflight",
     "audits/epsilon/fixed.py",
 )
 SHORT = ("-m", "not calibration and not papers")
