@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from unmask.errors import SchemaError
-from unmask.tables._dates import dates_of_texts
+from unmask.tables._dates import ISO, SHAPE, dates_of_texts, layouts_of
+from unmask.tables._numerals import ALL_NUMERALS
 from unmask.tables._raw import RawColumn
 from unmask.tables.schema import Column, Kind, quoted
 
@@ -33,13 +35,15 @@ def encode(raw: RawColumn, column: Column, where: str, *, unlisted: Unlisted = U
     """Codes and numbers of a column against its schema; nothing is coerced or dropped in silence."""
     missing = _missing_mask(raw, column)
     numbers = None
+    problems, notes = [], []
     if column.kind is Kind.CATEGORICAL:
         codes, strange = _category_codes(raw.as_categories(), column)
     else:
-        numbers, no_numbers = _numbers(raw, column)
+        numbers, no_numbers, written = _numbers(raw, column, any_layout=unlisted is Unlisted.NOTE)
+        if written:
+            notes.append(f"{where}: column '{column.name}' is written {written}; it was read accordingly.")
         codes, outside = _bin_codes(numbers, missing, column)
         strange = no_numbers + outside
-    problems, notes = [], []
     if strange:
         problems.append(_unlisted_message(column, strange, where))
         notes.append(f"{where}: column '{column.name}' has {_many(strange)} outside the schema; they match nothing.")
@@ -77,29 +81,49 @@ def _category_codes(raw: RawColumn, column: Column) -> tuple[np.ndarray, list[st
     return np.array([*by_value, column.missing_code], dtype=np.int64)[raw.index], strange
 
 
-def _numbers(raw: RawColumn, column: Column) -> tuple[np.ndarray, list[str]]:
-    """The number of each row, and the texts that are none."""
+def _numbers(raw: RawColumn, column: Column, *, any_layout: bool) -> tuple[np.ndarray, list[str], str]:
+    """The number of each row, the texts that are none, and how they are written if not as the schema says."""
     if raw.numbers is not None:
         if (column.kind is Kind.DATETIME) == bool(raw.resolution):
-            return _rescaled(raw, column), []
+            return _rescaled(raw, column), [], ""
         raw = raw.as_categories()
     texts = tuple(text for text in raw.texts if text not in column.missing)
-    if column.kind is Kind.DATETIME:
-        counts = _counts(dates_of_texts(texts, column.format or "%Y-%m-%d"), column)
-    else:
-        counts = np.array([_number(text) for text in texts], dtype=np.float64)
+    counts, written = _read(texts, column, any_layout=any_layout)
     number_of = dict(zip(texts, counts, strict=True))
     by_value = np.array([number_of.get(text, np.nan) for text in raw.texts] + [np.nan])
     strange = [text for text in texts if np.isnan(number_of[text])]
-    return by_value[raw.index], strange
+    return by_value[raw.index], strange, written
 
 
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        return np.nan
-    return number if np.isfinite(number) else np.nan
+def _read(texts: tuple[str, ...], column: Column, *, any_layout: bool) -> tuple[np.ndarray, str]:
+    """The number of each text as the schema says it is written, or in the way in which more of them are in its range."""
+    dates = column.kind is Kind.DATETIME
+    best = _count(texts, column, column.format or ISO) if dates else column.numerals.numbers(texts)
+    if not np.isnan(best).any():
+        return best, ""
+    written, most = "", int(_inside(best, column).sum())
+    ways = _other_dates(texts, column, any_layout) if dates else _other_numbers(texts, column)
+    for way, counts in ways:
+        if (many := int(_inside(counts, column).sum())) > most:
+            best, written, most = counts, way, many
+    return best, written
+
+
+def _other_dates(texts: tuple[str, ...], column: Column, any_layout: bool) -> Iterator[tuple[str, np.ndarray]]:
+    """Dates in other layouts; where a schema names one, a real table has to keep to it."""
+    if any_layout or not column.format:
+        for layout in layouts_of([text for text in texts if SHAPE.fullmatch(text)]):
+            yield f"as '{layout}' here and not as '{column.format or ISO}'", _count(texts, column, layout)
+
+
+def _other_numbers(texts: tuple[str, ...], column: Column) -> Iterator[tuple[str, np.ndarray]]:
+    for numerals in ALL_NUMERALS:
+        if numerals != column.numerals:
+            yield f"with {numerals} here and not with {column.numerals}", numerals.numbers(texts)
+
+
+def _count(texts: tuple[str, ...], column: Column, layout: str) -> np.ndarray:
+    return _counts(dates_of_texts(texts, layout), column)
 
 
 def _counts(stamps: np.ndarray, column: Column) -> np.ndarray:
@@ -126,14 +150,18 @@ def stamps_of(numbers: np.ndarray | None, resolution: str) -> np.ndarray:
 
 def _bin_codes(numbers: np.ndarray, missing: np.ndarray, column: Column) -> tuple[np.ndarray, list[str]]:
     """The bin of each number, and the numbers outside the range (or not whole where they must be)."""
-    outside = (numbers < column.lower) | (numbers > column.upper)
-    if column.is_integral:
-        outside |= ~np.isnan(numbers) & (numbers != np.floor(numbers))
+    outside = ~np.isnan(numbers) & ~_inside(numbers, column)
     codes = column.bin_of(numbers)
     codes[outside | np.isnan(numbers)] = column.unlisted_code
     codes[missing] = column.missing_code
     strange = [format_number(number, column) for number in np.unique(numbers[outside])]
     return codes, strange
+
+
+def _inside(numbers: np.ndarray, column: Column) -> np.ndarray:
+    """Which numbers are in the range (and whole where they must be)."""
+    inside = (numbers >= column.lower) & (numbers <= column.upper)
+    return inside & (numbers == np.floor(numbers)) if column.is_integral else inside
 
 
 def format_number(number: float, column: Column) -> str:

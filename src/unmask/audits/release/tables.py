@@ -61,7 +61,7 @@ def read_release(
     if not sets:
         raise InputError("There is no synthetic table to audit. Give at least one.")
     loaded, held = _loaded(real), None if holdout is None else _loaded(holdout)
-    known = _schema(loaded, held, schema)
+    known, readings = _schema(loaded, held, schema)
     known = replace(known, keys=tuple(keys) or known.keys, secrets=tuple(secrets) or known.secrets)
     if both := sorted(set(known.keys) & set(known.secrets)):
         known = replace(known, keys=tuple(key for key in known.keys if key not in both))
@@ -81,27 +81,28 @@ def read_release(
             note for table in (read_real, *read_sets, read_holdout) if table is not None for note in table.notes
         )
     )
-    return Release(read_real, read_sets, read_holdout, (*notes, *_origin_note(known)))
+    return Release(read_real, read_sets, read_holdout, (*readings, *notes, *_origin_note(known)))
 
 
 def _loaded(source: Any) -> Loaded:
     return source if isinstance(source, Table) else read_frame(source)
 
 
-def _schema(real: Loaded, holdout: Loaded | None, schema: Any) -> Schema:
-    """The given schema, that of a real Table, or one inferred from real and holdout."""
+def _schema(real: Loaded, holdout: Loaded | None, schema: Any) -> tuple[Schema, tuple[str, ...]]:
+    """The given schema, that of a real Table, or one inferred from real and holdout; and how texts were read for it."""
     if schema is None and isinstance(real, Table):
-        return real.schema
+        return real.schema, ()
     found = read_schema(schema) if isinstance(schema, str | os.PathLike) else schema
     if isinstance(found, Schema):
-        return found
+        return found, ()
     seen = _frame(real)
     if holdout is not None:  # a value that only the holdout has belongs to the population too
         other = _frame(holdout)
         if set(other.frame.columns) == set(seen.frame.columns) and other.from_file == seen.from_file:
             both = pd.concat([seen.frame, other.frame[seen.frame.columns]], ignore_index=True)
             seen = replace(seen, frame=both)
-    return infer(seen, found or Hints()).schema
+    inferred = infer(seen, found or Hints())
+    return inferred.schema, inferred.readings
 
 
 def _frame(loaded: Loaded) -> Frame:
