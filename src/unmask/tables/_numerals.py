@@ -51,15 +51,18 @@ class Numerals:
         """Whether every text is a number."""
         return all(map(self.pattern.fullmatch, texts))
 
-    def plain(self, text: str) -> str:
-        """A text of this pattern as Python writes numbers."""
-        return text.strip().replace(self.thousands, "").replace(self.decimal, ".")
+    def plain_texts(self, texts: Sequence[str]) -> Sequence[str]:
+        """Numbers as Python writes them; "" for texts that are none."""
+        if self == PLAIN:
+            return texts
+        return [self._plain(text) if self.pattern.fullmatch(text) else "" for text in texts]
 
     def numbers(self, texts: Sequence[str]) -> np.ndarray:
         """The number of each text; NaN for those that are none."""
-        if self != PLAIN:
-            texts = [self.plain(text) if self.pattern.fullmatch(text) else "" for text in texts]
-        return np.array([_float(text) for text in texts], dtype=np.float64)
+        return np.array([_float(text) for text in self.plain_texts(texts)], dtype=np.float64)
+
+    def _plain(self, text: str) -> str:
+        return text.strip().replace(self.thousands, "").replace(self.decimal, ".")
 
     def write(self, plain: str) -> str:
         """The text of a number that Python wrote."""
@@ -132,7 +135,6 @@ class NumberTexts:
     numerals: Numerals
     other: Numerals | None  # in which they are numbers as well, but others
     whole: bool
-    rounded: int  # how many texts have more digits than a float64 keeps
     kept: bool  # whether different numbers stay different
 
 
@@ -140,31 +142,34 @@ def numbers_of_texts(texts: Sequence[str], usual: str = ".") -> NumberTexts | No
     """What numbers the texts are; None unless all are."""
     if not texts or not (found := numerals_of(texts, usual)):
         return None
-    plain = texts if found[0] == PLAIN else [found[0].plain(text) for text in texts]
+    plain = found[0].plain_texts(texts)
     numbers = np.array([float(text) for text in plain])
     whole = all(map(INTEGER.fullmatch, plain))
-    if np.isinf(numbers).any() or (whole and np.abs(numbers).max() >= LARGEST_INTEGER):
-        return NumberTexts(numbers, found[0], None, whole, rounded=0, kept=False)
-    long = [place for place, text in enumerate(plain) if len(text) > ALWAYS_KEPT or "e" in text.lower()]
-    rounded = [place for place in long if _is_rounded(plain[place], numbers[place])]
-    other = found[1] if len(found) > 1 else None
-    return NumberTexts(numbers, found[0], other, whole, len(rounded), _differ(plain, numbers, rounded))
+    kept = not np.isinf(numbers).any() and not (whole and np.abs(numbers).max() >= LARGEST_INTEGER)
+    kept = kept and stay_apart(plain, numbers, rounded(plain, numbers))
+    return NumberTexts(numbers, found[0], found[1] if len(found) > 1 else None, whole, kept)
+
+
+def rounded(texts: Sequence[str], numbers: np.ndarray) -> list[int]:
+    """Which texts, as Python writes numbers, have more digits than their float64 keeps."""
+    long = [place for place, text in enumerate(texts) if len(text) > ALWAYS_KEPT or "e" in text or "E" in text]
+    return [place for place in long if _is_rounded(texts[place], float(numbers[place]))]
 
 
 def _is_rounded(text: str, number: float) -> bool:
     """Whether a float64 says something else than the text, at as many digits as the text has."""
+    if text in (repr(number), f"{number:.17g}"):  # as programs write a float64
+        return False
     digits = len(re.sub(r"[eE].*|\D", "", text).lstrip("0"))
-    if digits <= ALWAYS_KEPT and (abs(number) > TINY or not digits):
+    if np.isnan(number) or not digits or (digits <= ALWAYS_KEPT and abs(number) > TINY):
         return False
     return Decimal(f"{number:.{digits - 1}e}") != Decimal(text.strip())
 
 
-def _differ(texts: Sequence[str], numbers: np.ndarray, rounded: list[int]) -> bool:
+def stay_apart(texts: Sequence[str], numbers: np.ndarray, long: list[int]) -> bool:
     """Whether no rounded number became equal to another one."""
-    if not rounded:
-        return True
     met: dict[float, Decimal] = {}
-    for place in np.flatnonzero(np.isin(numbers, numbers[rounded])).tolist():
+    for place in np.flatnonzero(np.isin(numbers, numbers[long])).tolist() if long else ():
         exact = Decimal(texts[place].strip())
         if met.setdefault(float(numbers[place]), exact) != exact:
             return False

@@ -73,11 +73,6 @@ class Texts:
             )
         elif found.numerals != PLAIN:
             yield f"holds numbers written with {found.numerals}."
-        if found.rounded:
-            yield (
-                f"has numbers with more digits than a calculation keeps (about 16): {found.rounded:,} of its distinct texts are "
-                "rounded, and no two become equal."
-            )
         if found.whole and self._could_be_compact_dates():
             yield (
                 f"holds whole numbers that could be dates: it is taken as numbers. If they are dates, set its kind to 'datetime' "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,9 +10,12 @@ import numpy as np
 
 from unmask.errors import SchemaError
 from unmask.tables._dates import ISO, SHAPE, dates_of_texts, layouts_of
-from unmask.tables._numerals import ALL_NUMERALS
+from unmask.tables._numerals import ALL_NUMERALS, Numerals, rounded, stay_apart
 from unmask.tables._raw import RawColumn
 from unmask.tables.schema import Column, Kind, quoted
+
+Way = Numerals | str  # how numbers are written, or the layout of dates
+ROUNDED = "has numbers with more digits than a calculation keeps (about 16). They are rounded ({:,} distinct text{}), and {} become equal."
 
 
 class Unlisted(StrEnum):
@@ -39,9 +42,8 @@ def encode(raw: RawColumn, column: Column, where: str, *, unlisted: Unlisted = U
     if column.kind is Kind.CATEGORICAL:
         codes, strange = _category_codes(raw.as_categories(), column)
     else:
-        numbers, no_numbers, written = _numbers(raw, column, any_layout=unlisted is Unlisted.NOTE)
-        if written:
-            notes.append(f"{where}: column '{column.name}' is written {written}; it was read accordingly.")
+        numbers, no_numbers, remarks = _numbers(raw, column, any_layout=unlisted is Unlisted.NOTE)
+        notes += [f"{where}: column '{column.name}' {remark}" for remark in remarks]
         codes, outside = _bin_codes(numbers, missing, column)
         strange = no_numbers + outside
     if strange:
@@ -81,49 +83,60 @@ def _category_codes(raw: RawColumn, column: Column) -> tuple[np.ndarray, list[st
     return np.array([*by_value, column.missing_code], dtype=np.int64)[raw.index], strange
 
 
-def _numbers(raw: RawColumn, column: Column, *, any_layout: bool) -> tuple[np.ndarray, list[str], str]:
-    """The number of each row, the texts that are none, and how they are written if not as the schema says."""
+def _numbers(raw: RawColumn, column: Column, *, any_layout: bool) -> tuple[np.ndarray, list[str], list[str]]:
+    """The number of each row, the texts that are none, and what to say about their reading."""
     if raw.numbers is not None:
         if (column.kind is Kind.DATETIME) == bool(raw.resolution):
-            return _rescaled(raw, column), [], ""
+            return _rescaled(raw, column), [], []
         raw = raw.as_categories()
     texts = tuple(text for text in raw.texts if text not in column.missing)
-    counts, written = _read(texts, column, any_layout=any_layout)
+    counts, way = _read(texts, column, any_layout=any_layout)
+    remarks = []
+    if way != _own(column):
+        remarks.append(f"is written {_told(way)} here and not {_told(_own(column))}; it was read so.")
+    if isinstance(way, Numerals) and len(long := rounded(plain := way.plain_texts(texts), counts)):
+        if column.is_integral:  # it is not the number that it would be rounded to
+            counts[long] = np.nan
+        else:
+            equal = "no two" if stay_apart(plain, counts, long) else "some"
+            remarks.append(ROUNDED.format(len(long), "s" if len(long) > 1 else "", equal))
     number_of = dict(zip(texts, counts, strict=True))
     by_value = np.array([number_of.get(text, np.nan) for text in raw.texts] + [np.nan])
     strange = [text for text in texts if np.isnan(number_of[text])]
-    return by_value[raw.index], strange, written
+    return by_value[raw.index], strange, remarks
 
 
-def _read(texts: tuple[str, ...], column: Column, *, any_layout: bool) -> tuple[np.ndarray, str]:
+def _own(column: Column) -> Way:
+    """How a column is written by its schema."""
+    return (column.format or ISO) if column.kind is Kind.DATETIME else column.numerals
+
+
+def _told(way: Way) -> str:
+    return f"with {way}" if isinstance(way, Numerals) else f"as '{way}'"
+
+
+def _read(texts: tuple[str, ...], column: Column, *, any_layout: bool) -> tuple[np.ndarray, Way]:
     """The number of each text as the schema says it is written, or in the way in which more of them are in its range."""
-    dates = column.kind is Kind.DATETIME
-    best = _count(texts, column, column.format or ISO) if dates else column.numerals.numbers(texts)
+    best, way = _counts_of(texts, column, _own(column)), _own(column)
     if not np.isnan(best).any():
-        return best, ""
-    written, most = "", int(_inside(best, column).sum())
-    ways = _other_dates(texts, column, any_layout) if dates else _other_numbers(texts, column)
-    for way, counts in ways:
-        if (many := int(_inside(counts, column).sum())) > most:
-            best, written, most = counts, way, many
-    return best, written
+        return best, way
+    others: Iterable[Way] = ALL_NUMERALS
+    if column.kind is Kind.DATETIME:  # where a schema names a layout, a real table has to keep to it
+        free = any_layout or not column.format
+        others = layouts_of([text for text in texts if SHAPE.fullmatch(text)]) if free else ()
+    for other in others:
+        counts = _counts_of(texts, column, other)
+        if _inside(counts, column).sum() > _inside(best, column).sum():
+            best, way = counts, other
+    return best, way
 
 
-def _other_dates(texts: tuple[str, ...], column: Column, any_layout: bool) -> Iterator[tuple[str, np.ndarray]]:
-    """Dates in other layouts; where a schema names one, a real table has to keep to it."""
-    if any_layout or not column.format:
-        for layout in layouts_of([text for text in texts if SHAPE.fullmatch(text)]):
-            yield f"as '{layout}' here and not as '{column.format or ISO}'", _count(texts, column, layout)
-
-
-def _other_numbers(texts: tuple[str, ...], column: Column) -> Iterator[tuple[str, np.ndarray]]:
-    for numerals in ALL_NUMERALS:
-        if numerals != column.numerals:
-            yield f"with {numerals} here and not with {column.numerals}", numerals.numbers(texts)
-
-
-def _count(texts: tuple[str, ...], column: Column, layout: str) -> np.ndarray:
-    return _counts(dates_of_texts(texts, layout), column)
+def _counts_of(texts: tuple[str, ...], column: Column, way: Way) -> np.ndarray:
+    """The number of each text, or how many units of time its date counts; NaN where these are not whole."""
+    if isinstance(way, Numerals):
+        return way.numbers(texts)
+    counts = _counts(stamps := dates_of_texts(texts, way), column)
+    return np.where(stamps_of(counts, column.resolution) == stamps, counts, np.nan)
 
 
 def _counts(stamps: np.ndarray, column: Column) -> np.ndarray:

@@ -18,13 +18,13 @@ CITIES = ("Köln", "Zürich", "Málaga", "Orléans", "Bonn")
 def people():
     """Real, synthetic and holdout frames of Adult with accents, amounts and dates; half of the release is copied."""
     rng = np.random.default_rng(5)
-    frame = adult().take(rng.permutation(40_000)[:750]).to_pandas()
+    frame = adult().take(rng.permutation(40_000)[:480]).to_pandas()
     frame = frame[["age", "workclass", "education", "sex", "hours-per-week"]].reset_index(drop=True)
     frame["city"] = rng.choice(CITIES, len(frame))
     frame["pay"] = rng.lognormal(8, 1, len(frame)).round(2)
     frame["born"] = pd.Timestamp("1940-01-01") + pd.to_timedelta(rng.integers(0, 25_000, len(frame)), unit="D")
-    real, fresh, holdout = (frame[start : start + 250].reset_index(drop=True) for start in (0, 250, 500))
-    return dict(zip(ROLES, (real, pd.concat([real[:125], fresh[:125]], ignore_index=True), holdout), strict=True))
+    real, fresh, holdout = (frame[start : start + 160].reset_index(drop=True) for start in (0, 160, 320))
+    return dict(zip(ROLES, (real, pd.concat([real[:80], fresh[:80]], ignore_index=True), holdout), strict=True))
 
 
 def texts(frame):
@@ -78,7 +78,7 @@ def save(people, folder, suffix, write):
 
 
 def judged(real, synthetic, holdout):
-    return audit(real, synthetic, holdout=holdout, attempts=50, secrets=("workclass",), seed=3, workers=1)
+    return audit(real, synthetic, holdout=holdout, attempts=20, secrets=("workclass",), seed=3, workers=1)
 
 
 def findings(result):
