@@ -255,8 +255,8 @@ def test_numbers_that_would_become_equal_stay_text(tmp_path, texts):
 def test_numbers_that_are_rounded_are_counted(tmp_path):
     table = read(tmp_path, ["0.12345678901234567890", "0.5"])
     assert table.notes == (
-        "in.csv: column 'x' has numbers with more digits than a calculation keeps (about 16). They are rounded (1 distinct text), "
-        "and no two become equal.",
+        "in.csv: column 'x' has numbers with more digits than a calculation keeps (about 16). They are rounded (1 distinct "
+        "text), and no two become equal.",
     )
     same = read(tmp_path, ["0.12345678901234567890", "0.12345678901234567891"], Schema((PAY, OTHER)))
     assert "some become equal" in same.notes[0]

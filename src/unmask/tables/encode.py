@@ -15,7 +15,10 @@ from unmask.tables._raw import RawColumn
 from unmask.tables.schema import Column, Kind, quoted
 
 Way = Numerals | str  # how numbers are written, or the layout of dates
-ROUNDED = "has numbers with more digits than a calculation keeps (about 16). They are rounded ({:,} distinct text{}), and {} become equal."
+ROUNDED = (
+    "has numbers with more digits than a calculation keeps (about 16). They are rounded ({:,} distinct text{}), and {} become "
+    "equal."
+)
 
 
 class Unlisted(StrEnum):
@@ -195,11 +198,12 @@ def _unlisted_message(column: Column, strange: list[str], where: str) -> str:
         )
     low, high = format_number(column.lower, column), format_number(column.upper, column)
     whole = " whole" if column.kind is Kind.INTEGER else ""
+    layout = "if they are written in another layout, set its format; " if column.kind is Kind.DATETIME else ""
     return (
         f"{where}: column '{column.name}' has {many} that are no{whole} {_noun(column)} from {low} to {high}: "
         f"{quoted(strange)}.\n"
         f"If they are valid, widen columns.{column.name}.lower and .upper in the schema; if they mean missing, list them "
-        f"under columns.{column.name}.missing; if '{column.name}' is text, set its kind to 'categorical'."
+        f"under columns.{column.name}.missing; {layout}if '{column.name}' is text, set its kind to 'categorical'."
     )
 
 
