@@ -21,6 +21,7 @@ from pathlib import Path
 from tests.fuzz.cases import Case, make
 from unmask.cli import main
 from unmask.errors import UnmaskError
+from unmask.tables.schema import Column
 
 PATIENCE = 60  # seconds that a case may take
 ALLOWED = (0, 1, 2, 4)
@@ -142,18 +143,15 @@ def _silent_changes(path: Path, tally: Tally) -> list[str]:
     for place, name in enumerate(after[0]):
         texts = ["" if text != text else text for text in before[name].tolist()]
         for row, (old, new) in enumerate(zip(texts, (line[place] if line else "" for line in after[1:]), strict=True)):
-            if not _same(old, new, table.schema.column(name).missing):
+            if not _same(old, new, table.schema.column(name)):
                 return [f"column {name!r} row {row}: {old!r} became {new!r} without a word"]
     return []
 
 
-def _same(old: str, new: str, missing: tuple[str, ...]) -> bool:
-    if old == new or (old in missing and new in missing):
+def _same(old: str, new: str, column: Column) -> bool:
+    if old == new or (old in column.missing and new in column.missing):
         return True
-    try:
-        a, b = float(old), float(new)
-    except ValueError:
-        return False
+    a, b = column.numerals.numbers((old, new)) if column.is_numeric else (math.nan, math.nan)
     return math.isfinite(a) and a == b
 
 

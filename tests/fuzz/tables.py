@@ -20,6 +20,13 @@ MAKERS = {
         f"{rng.choice([1, 1700, 1999, 2020, 9999]):04}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}"
     ),
     "code": lambda rng: f"{rng.randrange(1000):05}",
+    "day first": lambda rng: f"{rng.randrange(1, 29):02}.{rng.randrange(1, 13):02}.{rng.choice([1999, 2020])}",
+    "either first": lambda rng: f"{rng.randrange(1, 13)}/{rng.randrange(1, 13)}/{rng.choice([1999, 2020])}",
+    "comma": lambda rng: f"{rng.uniform(0, 1e3):.{rng.choice([1, 2, 3])}f}".replace(".", ","),
+    "thousands": lambda rng: f"{rng.randrange(10**7):,}",
+    "spaces": lambda rng: f"{rng.uniform(0, 1e6):,.2f}".replace(",", " ").replace(".", ","),
+    "apostrophes": lambda rng: f"{rng.randrange(-(10**6), 10**6):,}".replace(",", "'"),
+    "digits": lambda rng: f"0.1234567890123456789{rng.randrange(10)}",
     "signed": lambda rng: rng.choice(["+5", "-5", "5", "+0", "-0", "5.0"]),
     "yes": lambda rng: rng.choice(["true", "false"]),
     "odd": lambda rng: rng.choice(TEXTS[:-6]),

@@ -7,14 +7,14 @@ import pytest
 
 from unmask.metrics._chance import expected_matches, is_code, is_random
 from unmask.metrics._passages import WORDS, passages
-from unmask.metrics.verbatim import Texts, canonical, verbatim
+from unmask.metrics.verbatim import OwnTexts, canonical, verbatim
 
 LEVEL = 0.05
 
 
 def texts(values):
     values = [str(value) for value in values]
-    return Texts(np.array(values, dtype=object), np.arange(len(values)))
+    return OwnTexts(np.array(values, dtype=object), np.arange(len(values)))
 
 
 def ids(count, most, rng):
@@ -76,7 +76,7 @@ def test_names_that_several_people_share_are_not_counted():
 
 
 def test_rows_of_one_person_count_once():
-    real = Texts(np.array(["x1", "x1", "x2", ""], dtype=object), np.array([0, 0, 0, 1]))
+    real = OwnTexts(np.array(["x1", "x1", "x2", ""], dtype=object), np.array([0, 0, 0, 1]))
     assert verbatim(real, ["x1", "x2"]).mine == (1, 1)
 
 

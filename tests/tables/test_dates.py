@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from unmask.tables._dates import dates_of_texts
-from unmask.tables.infer import DATE_LAYOUTS, Hints
+from unmask.tables.infer import Hints
 from unmask.tables.read import read_table, write_csv
 from unmask.tables.schema import Kind
 from unmask.tables.table import Table
@@ -88,7 +88,10 @@ def test_dates_of_parquet_arrow_and_polars(tmp_path):
         assert table.to_pandas()["day"].to_numpy().astype("datetime64[D]").tolist() == DAYS
 
 
-@pytest.mark.parametrize("layout", DATE_LAYOUTS)
+@pytest.mark.parametrize(
+    "layout",
+    ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", "%d/%m/%Y"],
+)
 def test_texts_in_another_layout_are_no_dates_however_far(layout):
     strange = ("", "x", "2300", "2300-1-1", "2300-02-30", "9999-12-31 24:00:00", "10000-01-01", "2300-12-31Z")
     assert np.isnat(dates_of_texts(strange, layout)).all()

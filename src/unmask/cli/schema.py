@@ -44,13 +44,13 @@ def run(
     else:
         found = replace(known, person=person, identifiers=identifier)
     found = replace(found, keys=key or found.keys, secrets=secret)
-    read_table(real, found)  # the table must follow what is written
+    checked = read_table(real, found)  # the table must follow what is written
     if out is None:
         print(safe_json(schema_to_json(found)), end="")
     else:
         write_schema(found, out)
     if not quiet:
-        for note in notes:
+        for note in dict.fromkeys((*notes, *checked.notes)):
             say(f"note: {note}")
         if out is not None:
             what = "Check it: the ranges and values were read off the data." if isinstance(known, Hints) else ""

@@ -25,7 +25,7 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
+class OwnTexts:
     """An identifying column of one table: a text for each row ("" where there is none), and whose row it is."""
 
     texts: np.ndarray
@@ -60,10 +60,10 @@ class Verbatim:
         return self.p_holdout if self.p_format is None else max(self.p_format, self.p_holdout)
 
 
-def verbatim(real: Texts, published: Sequence[str], holdout: Texts | None = None) -> Verbatim:
+def verbatim(real: OwnTexts, published: Sequence[str], holdout: OwnTexts | None = None) -> Verbatim:
     """Compare the texts of real people, and of the holdout, with those of a release.
 
-    Texts are equal if their letters and digits are, whatever stands between them; leading zeros of numbers do not count. A
+    OwnTexts are equal if their letters and digits are, whatever stands between them; leading zeros of numbers do not count. A
     text that several people of real table and holdout share identifies nobody and is not counted.
     """
     sides = [real] if holdout is None else [real, holdout]
@@ -84,7 +84,7 @@ def canonical(text: str) -> str:
     return text.lstrip("0") if text.isdigit() else text
 
 
-def _text_marks(sides: Sequence[Texts], published: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+def _text_marks(sides: Sequence[OwnTexts], published: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of each row of each side: whether its text belongs to one person alone, and whether it is published."""
     texts = [np.array([canonical(text) for text in side.texts], dtype=object) for side in sides]
     keys, known = pd.factorize(np.concatenate(texts))
@@ -93,7 +93,7 @@ def _text_marks(sides: Sequence[Texts], published: Sequence[str]) -> list[tuple[
     return _split(sides, alone, released)
 
 
-def _passage_marks(sides: Sequence[Texts], published: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+def _passage_marks(sides: Sequence[OwnTexts], published: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of each row: whether it has a passage that no other person has, and whether one such passage is published."""
     found = passages(*(side.texts for side in sides), published)
     begins = np.cumsum([0, *(len(side.texts) for side in sides)])
@@ -107,7 +107,7 @@ def _passage_marks(sides: Sequence[Texts], published: Sequence[str]) -> list[tup
     return _split(sides, has, shown)
 
 
-def _unrepeatable(real: Texts, published: Sequence[str]) -> int:
+def _unrepeatable(real: OwnTexts, published: Sequence[str]) -> int:
     """People whose whole text is published though it is no template: nobody shares half of its passages."""
     ((hashes, rows),) = passages(real.texts)
     keys = np.unique(hashes, return_inverse=True)[1]
@@ -119,7 +119,7 @@ def _unrepeatable(real: Texts, published: Sequence[str]) -> int:
     return len(np.unique(real.person[whole & (2 * own > all_of)]))
 
 
-def _persons_of(sides: Sequence[Texts]) -> np.ndarray:
+def _persons_of(sides: Sequence[OwnTexts]) -> np.ndarray:
     """The person of each row, with numbers of their own on every side."""
     before = np.cumsum([0, *(side.people for side in sides)])
     return np.concatenate([side.person + begin for side, begin in zip(sides, before, strict=False)])
@@ -134,12 +134,12 @@ def _alone(keys: np.ndarray, persons: np.ndarray) -> np.ndarray:
     return np.asarray(np.bincount(pairs // everybody, minlength=keys.max() + 1)[keys] == 1)
 
 
-def _split(sides: Sequence[Texts], has: np.ndarray, shown: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+def _split(sides: Sequence[OwnTexts], has: np.ndarray, shown: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     cuts = np.cumsum([len(side.texts) for side in sides])[:-1]
     return list(zip(np.split(has, cuts), np.split(shown, cuts), strict=True))
 
 
-def _of_people(side: Texts, has: np.ndarray, shown: np.ndarray) -> tuple[tuple[int, int], np.ndarray]:
+def _of_people(side: OwnTexts, has: np.ndarray, shown: np.ndarray) -> tuple[tuple[int, int], np.ndarray]:
     """People with a text of their own who are published, people with such a text; and who is published."""
     able, hit = np.zeros(side.people, dtype=bool), np.zeros(side.people, dtype=bool)
     able[side.person[has]] = True
@@ -147,7 +147,7 @@ def _of_people(side: Texts, has: np.ndarray, shown: np.ndarray) -> tuple[tuple[i
     return (int(hit.sum()), int(able.sum())), hit
 
 
-def _format(real: Texts, published: Sequence[str]) -> tuple[float | None, bool]:
+def _format(real: OwnTexts, published: Sequence[str]) -> tuple[float | None, bool]:
     """What chance explains of codes and tokens; names and prose have no format to tell by."""
     mine = sorted({canonical(text) for text in real.texts} - {""})
     theirs = sorted({canonical(text) for text in published} - {""})

@@ -94,7 +94,11 @@ def _numbers(series: pd.Series, name: str, where: str) -> RawColumn:
             "Replace it by a missing value or by a finite number."
         )
     dtype = str(series.dtype)
-    if pd.api.types.is_integer_dtype(series.dtype) and len(numbers) and np.nanmax(np.abs(numbers), initial=0) > 2.0**53:
+    if (
+        pd.api.types.is_integer_dtype(series.dtype)
+        and len(numbers)
+        and np.nanmax(np.abs(numbers), initial=0) >= 2.0**53
+    ):
         index, found = pd.factorize(series, use_na_sentinel=True)
         return RawColumn(name, dtype, values=tuple(int(value) for value in found), index=index)
     return RawColumn(name, dtype, numbers=numbers)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from unmask.errors import SchemaError
-from unmask.tables._dates import dates_of_texts
+from unmask.tables._dates import ISO, SHAPE, dates_of_texts, layouts_of
+from unmask.tables._numerals import ALL_NUMERALS, Numerals, rounded, stay_apart
 from unmask.tables._raw import RawColumn
 from unmask.tables.schema import Column, Kind, quoted
+
+Way = Numerals | str  # how numbers are written, or the layout of dates
+ROUNDED = (
+    "has numbers with more digits than a calculation keeps (about 16). They are rounded ({:,} distinct text{}), and {} become "
+    "equal."
+)
 
 
 class Unlisted(StrEnum):
@@ -33,13 +41,14 @@ def encode(raw: RawColumn, column: Column, where: str, *, unlisted: Unlisted = U
     """Codes and numbers of a column against its schema; nothing is coerced or dropped in silence."""
     missing = _missing_mask(raw, column)
     numbers = None
+    problems, notes = [], []
     if column.kind is Kind.CATEGORICAL:
         codes, strange = _category_codes(raw.as_categories(), column)
     else:
-        numbers, no_numbers = _numbers(raw, column)
+        numbers, no_numbers, remarks = _numbers(raw, column, any_layout=unlisted is Unlisted.NOTE)
+        notes += [f"{where}: column '{column.name}' {remark}" for remark in remarks]
         codes, outside = _bin_codes(numbers, missing, column)
         strange = no_numbers + outside
-    problems, notes = [], []
     if strange:
         problems.append(_unlisted_message(column, strange, where))
         notes.append(f"{where}: column '{column.name}' has {_many(strange)} outside the schema; they match nothing.")
@@ -77,29 +86,60 @@ def _category_codes(raw: RawColumn, column: Column) -> tuple[np.ndarray, list[st
     return np.array([*by_value, column.missing_code], dtype=np.int64)[raw.index], strange
 
 
-def _numbers(raw: RawColumn, column: Column) -> tuple[np.ndarray, list[str]]:
-    """The number of each row, and the texts that are none."""
+def _numbers(raw: RawColumn, column: Column, *, any_layout: bool) -> tuple[np.ndarray, list[str], list[str]]:
+    """The number of each row, the texts that are none, and what to say about their reading."""
     if raw.numbers is not None:
         if (column.kind is Kind.DATETIME) == bool(raw.resolution):
-            return _rescaled(raw, column), []
+            return _rescaled(raw, column), [], []
         raw = raw.as_categories()
     texts = tuple(text for text in raw.texts if text not in column.missing)
-    if column.kind is Kind.DATETIME:
-        counts = _counts(dates_of_texts(texts, column.format or "%Y-%m-%d"), column)
-    else:
-        counts = np.array([_number(text) for text in texts], dtype=np.float64)
+    counts, way = _read(texts, column, any_layout=any_layout)
+    remarks = []
+    if way != _own(column):
+        remarks.append(f"is written {_told(way)} here and not {_told(_own(column))}; it was read so.")
+    if isinstance(way, Numerals) and len(long := rounded(plain := way.plain_texts(texts), counts)):
+        if column.is_integral:  # it is not the number that it would be rounded to
+            counts[long] = np.nan
+        else:
+            equal = "no two" if stay_apart(plain, counts, long) else "some"
+            remarks.append(ROUNDED.format(len(long), "s" if len(long) > 1 else "", equal))
     number_of = dict(zip(texts, counts, strict=True))
     by_value = np.array([number_of.get(text, np.nan) for text in raw.texts] + [np.nan])
     strange = [text for text in texts if np.isnan(number_of[text])]
-    return by_value[raw.index], strange
+    return by_value[raw.index], strange, remarks
 
 
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        return np.nan
-    return number if np.isfinite(number) else np.nan
+def _own(column: Column) -> Way:
+    """How a column is written by its schema."""
+    return (column.format or ISO) if column.kind is Kind.DATETIME else column.numerals
+
+
+def _told(way: Way) -> str:
+    return f"with {way}" if isinstance(way, Numerals) else f"as '{way}'"
+
+
+def _read(texts: tuple[str, ...], column: Column, *, any_layout: bool) -> tuple[np.ndarray, Way]:
+    """The number of each text as the schema says it is written, or in the way in which more of them are in its range."""
+    best, way = _counts_of(texts, column, _own(column)), _own(column)
+    if not np.isnan(best).any():
+        return best, way
+    others: Iterable[Way] = ALL_NUMERALS
+    if column.kind is Kind.DATETIME:  # where a schema names a layout, a real table has to keep to it
+        free = any_layout or not column.format
+        others = layouts_of([text for text in texts if SHAPE.fullmatch(text)]) if free else ()
+    for other in others:
+        counts = _counts_of(texts, column, other)
+        if _inside(counts, column).sum() > _inside(best, column).sum():
+            best, way = counts, other
+    return best, way
+
+
+def _counts_of(texts: tuple[str, ...], column: Column, way: Way) -> np.ndarray:
+    """The number of each text, or how many units of time its date counts; NaN where these are not whole."""
+    if isinstance(way, Numerals):
+        return way.numbers(texts)
+    counts = _counts(stamps := dates_of_texts(texts, way), column)
+    return np.where(stamps_of(counts, column.resolution) == stamps, counts, np.nan)
 
 
 def _counts(stamps: np.ndarray, column: Column) -> np.ndarray:
@@ -126,14 +166,18 @@ def stamps_of(numbers: np.ndarray | None, resolution: str) -> np.ndarray:
 
 def _bin_codes(numbers: np.ndarray, missing: np.ndarray, column: Column) -> tuple[np.ndarray, list[str]]:
     """The bin of each number, and the numbers outside the range (or not whole where they must be)."""
-    outside = (numbers < column.lower) | (numbers > column.upper)
-    if column.is_integral:
-        outside |= ~np.isnan(numbers) & (numbers != np.floor(numbers))
+    outside = ~np.isnan(numbers) & ~_inside(numbers, column)
     codes = column.bin_of(numbers)
     codes[outside | np.isnan(numbers)] = column.unlisted_code
     codes[missing] = column.missing_code
     strange = [format_number(number, column) for number in np.unique(numbers[outside])]
     return codes, strange
+
+
+def _inside(numbers: np.ndarray, column: Column) -> np.ndarray:
+    """Which numbers are in the range (and whole where they must be)."""
+    inside = (numbers >= column.lower) & (numbers <= column.upper)
+    return inside & (numbers == np.floor(numbers)) if column.is_integral else inside
 
 
 def format_number(number: float, column: Column) -> str:
@@ -154,11 +198,12 @@ def _unlisted_message(column: Column, strange: list[str], where: str) -> str:
         )
     low, high = format_number(column.lower, column), format_number(column.upper, column)
     whole = " whole" if column.kind is Kind.INTEGER else ""
+    layout = "if they are written in another layout, set its format; " if column.kind is Kind.DATETIME else ""
     return (
         f"{where}: column '{column.name}' has {many} that are no{whole} {_noun(column)} from {low} to {high}: "
         f"{quoted(strange)}.\n"
         f"If they are valid, widen columns.{column.name}.lower and .upper in the schema; if they mean missing, list them "
-        f"under columns.{column.name}.missing; if '{column.name}' is text, set its kind to 'categorical'."
+        f"under columns.{column.name}.missing; {layout}if '{column.name}' is text, set its kind to 'categorical'."
     )
 
 

@@ -10,22 +10,13 @@ import numpy as np
 import pandas as pd
 
 from unmask.errors import InputError, SchemaError
-from unmask.tables._dates import dates_of_texts
+from unmask.tables._dates import ISO, dates_of_texts
+from unmask.tables._numerals import LARGEST_INTEGER, NUMBER
 from unmask.tables._raw import RawColumn, count_dates, raw_column
-from unmask.tables.schema import LARGEST_INTEGER, MAX_VALUES, Column, Kind, Origin, Schema, quoted
+from unmask.tables._texts import MISSING_TEXTS, Texts, texts_of
+from unmask.tables.schema import MAX_VALUES, Column, Kind, Origin, Schema, quoted
 
-# Texts that mean "missing" when everything else in the column is a number.
-MISSING_TEXTS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?", "-", ".")
-INTEGER = re.compile(r"\s*[+-]?(0|[1-9]\d*)\s*")
-NUMBER = re.compile(r"\s*[+-]?(0|[1-9]\d*|(?=\.\d))(\.\d*)?([eE][+-]?\d+)?\s*")
 DIGITS = re.compile(r"\s*[+-]?[\d.]+([eE][+-]?\d+)?\s*")  # a number, or a code with leading zeros
-DATE_LAYOUTS = (
-    "%Y-%m-%d",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y-%m-%d %H:%M:%S.%f",
-)
 
 # Words in column names that an acquaintance, an employer or a neighbour often knows. Only a proposal: people edit it.
 KEY_WORDS = (
@@ -60,6 +51,7 @@ class Inferred:
 
     schema: Schema
     notes: tuple[str, ...]
+    readings: tuple[str, ...] = ()  # those of the notes that say how texts were read as dates and numbers
 
 
 @dataclass(frozen=True)
@@ -79,25 +71,31 @@ def infer_schema(
     hints: Hints = Hints(),
     binning: Binning = Binning(),
     from_file: bool = False,
-    guess_identifiers: bool = True,
+    decimal: str = ".",
 ) -> Inferred:
-    """Guess kinds, domains, bins, keys and identifiers (nearly unique text)."""
+    """Guess kinds, domains, bins, keys and identifiers (nearly unique text); `decimal` is the file's mark before decimals."""
     identifiers = list(hints.identifiers)
     for name in [*identifiers, *hints.kinds, *([hints.person] if hints.person else [])]:
         if name not in frame.columns:
             raise InputError(f"{where}: there is no column '{name}'. Columns: {quoted(frame.columns)}.")
-    columns, notes = [], []
+    columns: list[Column] = []
+    notes: list[str] = []
+    readings: list[str] = []
     for name in frame.columns:
         if name == hints.person or name in identifiers:
             continue
         raw = raw_column(frame[name], where, from_file=from_file)
         kind, layout = hints.kinds.get(name), hints.layouts.get(name, "")
-        if guess_identifiers and kind is None and (reason := _identifies(raw, len(frame))):
+        texts = texts_of(raw, kind, decimal)
+        remarks = [] if layout else [f"{where}: column '{name}' {remark}" for remark in texts.remarks()]
+        readings += remarks
+        notes += remarks
+        if kind is None and (reason := _identifies(raw, texts, len(frame))):
             identifiers.append(name)
             notes.append(f"{where}: column '{name}' is left out as an identifier: {reason}.")
             continue
         try:
-            column = _infer_column(raw, kind, layout, where, binning)
+            column = _infer_column(raw, texts, kind, layout or texts.layout, where, binning)
         except SchemaError as problem:  # of the column itself, which does not know its table
             told = str(problem)
             raise SchemaError(told if told.startswith(where) else f"{where}: {told}") from None
@@ -107,10 +105,12 @@ def infer_schema(
         raise InputError(f"{where}: every column identifies people, nothing is left to analyse.")
     keys = tuple(column.name for column in columns if KEY_NAME.search(_words(column.name)))
     schema = Schema(tuple(columns), keys, (), tuple(identifiers), hints.person, Origin.INFERRED)
-    return Inferred(schema, tuple(notes))
+    return Inferred(schema, tuple(notes), tuple(readings))
 
 
-def identifiers_in(frame: pd.DataFrame, where: str, hints: Hints, *, from_file: bool) -> tuple[str, ...]:
+def identifying_columns(
+    frame: pd.DataFrame, where: str, hints: Hints, *, from_file: bool, decimal: str
+) -> tuple[str, ...]:
     """The columns that identify people: those that hints name, nearly unique text, and numbers of people or rows.
 
     Such numbers are columns like any other to a generator, which must give them back; an attack learns nothing from them.
@@ -119,7 +119,8 @@ def identifiers_in(frame: pd.DataFrame, where: str, hints: Hints, *, from_file: 
     for name in frame.columns:
         if name != hints.person and name not in {*hints.identifiers, *hints.kinds}:
             raw = raw_column(frame[name], where, from_file=from_file)
-            found += [name] if _identifies(raw, len(frame)) or _numbers_people(raw) else []
+            texts = texts_of(raw, None, decimal)
+            found += [name] if _identifies(raw, texts, len(frame)) or _numbers_people(raw, texts) else []
     return tuple(found)
 
 
@@ -128,12 +129,12 @@ def _words(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def _identifies(raw: RawColumn, rows: int) -> str:
+def _identifies(raw: RawColumn, texts: Texts, rows: int) -> str:
     """Why the column looks like an identifier ("" if it does not)."""
     if raw.numbers is not None or raw.fixed:
         return ""
     distinct, present = len(raw.values), rows - raw.missing_count
-    if _date_layout(raw) or (raw.from_file and _numbers_in(raw) is not None):
+    if texts.layout or texts.are_numbers:
         return ""
     if distinct > MAX_VALUES:
         return f"it has {distinct:,} distinct values"
@@ -142,11 +143,11 @@ def _identifies(raw: RawColumn, rows: int) -> str:
     return ""
 
 
-def _numbers_people(raw: RawColumn) -> bool:
+def _numbers_people(raw: RawColumn, texts: Texts) -> bool:
     """Whether whole numbers are those of people or rows: all differ, and they run from 1 to n or the name says so."""
     numbers = raw.numbers
-    if numbers is None and raw.from_file and (found := _numbers_in(raw)) is not None:
-        numbers = np.append(found[0], np.nan)[raw.index]
+    if numbers is None and texts.numbers is not None and texts.are_numbers:
+        numbers = _by_row(raw, texts, texts.numbers.numbers)
     if numbers is None or raw.resolution or raw.fixed:
         return False
     present = np.sort(numbers[~np.isnan(numbers)])
@@ -155,7 +156,7 @@ def _numbers_people(raw: RawColumn) -> bool:
     return bool(present[-1] - present[0] < 2 * len(present)) or bool(ID_NAME.search(_words(raw.name)))
 
 
-def _infer_column(raw: RawColumn, kind: Kind | None, layout: str, where: str, binning: Binning) -> Column:
+def _infer_column(raw: RawColumn, texts: Texts, kind: Kind | None, layout: str, where: str, binning: Binning) -> Column:
     if kind is Kind.CATEGORICAL:
         return _categorical(raw.as_categories())
     if raw.resolution:
@@ -164,58 +165,40 @@ def _infer_column(raw: RawColumn, kind: Kind | None, layout: str, where: str, bi
         return replace(column, missing=missing, dtype=raw.dtype, resolution=raw.resolution)
     if raw.numbers is not None:
         return _numeric(raw.name, raw.numbers, raw.dtype, ("",) if raw.missing_count else (), binning)
-    if kind is Kind.DATETIME or (kind is None and _date_layout(raw)):
-        return _date_column(raw, layout or _date_layout(raw), where, binning)
-    found = _numbers_in(raw) if raw.from_file or kind else None
-    if found is not None:
-        by_text, missing_texts = found
-        numbers = np.append(by_text, np.nan)[raw.index]  # index -1 reads the appended NaN
-        whole = all(INTEGER.fullmatch(text) for text in raw.texts if text not in missing_texts)
-        return _numeric(raw.name, numbers, "int64" if whole else "float64", missing_texts, binning)
+    if kind is Kind.DATETIME or texts.layout:
+        return _date_column(raw, texts, layout, where, binning)
+    if texts.numbers is not None and texts.are_numbers:
+        numbers = _by_row(raw, texts, texts.numbers.numbers)
+        column = _numeric(raw.name, numbers, "int64" if texts.numbers.whole else "float64", texts.missing, binning)
+        numerals = texts.numbers.numerals
+        return replace(column, decimal=numerals.decimal, thousands=numerals.thousands)
     if kind is None:
         return _categorical(raw)
-    strange = [text for text in raw.texts if not NUMBER.fullmatch(text)]
+    strange = [text for text in raw.texts if not NUMBER.fullmatch(text)] or texts.present
     raise SchemaError(
         f"{where}: column '{raw.name}' is declared as a number, but holds {quoted(strange)}.\n"
         "Declare it as categorical, or remove those values."
     )
 
 
-def _numbers_in(raw: RawColumn) -> tuple[np.ndarray, tuple[str, ...]] | None:
-    """The number of each distinct text, and which texts mean missing; None unless every other text is a number."""
-    texts = [text for text in raw.texts if text not in MISSING_TEXTS]
-    if not texts or not all(NUMBER.fullmatch(text) for text in texts):
-        return None
-    numbers = np.array([np.nan if text in MISSING_TEXTS else float(text) for text in raw.texts])
-    present = numbers[~np.isnan(numbers)]
-    if np.isinf(present).any() or (all(map(INTEGER.fullmatch, texts)) and np.abs(present).max() > LARGEST_INTEGER):
-        return None
-    missing = [text for text in raw.texts if text in MISSING_TEXTS]
-    if raw.missing_count:
-        missing.insert(0, "")
-    return numbers, tuple(dict.fromkeys(missing))
+def _by_row(raw: RawColumn, texts: Texts, numbers: np.ndarray) -> np.ndarray:
+    """The number of each row, from that of each text that is present."""
+    number_of = dict(zip(texts.present, numbers, strict=True))
+    by_text = np.array([number_of.get(text, np.nan) for text in raw.texts] + [np.nan])
+    return by_text[raw.index]  # index -1 reads the NaN at the end
 
 
-def _date_layout(raw: RawColumn) -> str:
-    """The one ISO layout in which every text is a date, or ""."""
-    texts = raw.texts
-    if not texts or not raw.is_text or raw.fixed or not all(text[:4].isdigit() and text[4:5] == "-" for text in texts):
-        return ""
-    return next((layout for layout in DATE_LAYOUTS if not np.isnat(dates_of_texts(texts, layout)).any()), "")
-
-
-def _date_column(raw: RawColumn, layout: str, where: str, binning: Binning) -> Column:
-    stamps = dates_of_texts(raw.texts, layout) if layout else np.full(len(raw.texts), np.datetime64("NaT"))
+def _date_column(raw: RawColumn, texts: Texts, layout: str, where: str, binning: Binning) -> Column:
+    stamps = dates_of_texts(texts.present, layout or ISO)
     if np.isnat(stamps).any():
-        strange = [text for text, stamp in zip(raw.texts, stamps, strict=True) if np.isnat(stamp)]
+        strange = [text for text, stamp in zip(texts.present, stamps, strict=True) if np.isnat(stamp)]
         raise SchemaError(
             f"{where}: column '{raw.name}' is declared as a date, but {quoted(strange)} is not written as "
-            f"'{layout or '%Y-%m-%d'}'.\nGive the right format, or declare it as categorical."
+            f"'{layout or ISO}'.\nGive the right format, or declare it as categorical."
         )
     numbers, resolution = count_dates(stamps)
-    column = _range(raw.name, Kind.DATETIME, numbers, binning)
-    missing = _free_text(raw) if raw.missing_count else ()
-    return replace(column, missing=missing, dtype=raw.dtype, format=layout, resolution=resolution)
+    column = _range(raw.name, Kind.DATETIME, _by_row(raw, texts, numbers), binning)
+    return replace(column, missing=texts.missing, dtype=raw.dtype, format=layout, resolution=resolution)
 
 
 def _categorical(raw: RawColumn) -> Column:

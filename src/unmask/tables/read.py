@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from unmask.errors import InputError, MissingExtraError, SchemaError
 from unmask.files import limit, parse_json, read_text, shown, write_atomically
+from unmask.tables._numerals import LARGEST_INTEGER, PLAIN
 from unmask.tables.encode import Unlisted
-from unmask.tables.infer import Binning, Hints, Inferred, infer_schema
+from unmask.tables.infer import Binning, Hints, Inferred, identifying_columns, infer_schema
 from unmask.tables.schema import Schema, quoted, repeats
 from unmask.tables.schema_foreign import hints_from_sdv, is_list_of_columns, is_sdv, schema_from_columns
 from unmask.tables.schema_json import schema_from_json, schema_to_json
@@ -44,6 +46,7 @@ class Frame:
     where: str
     from_file: bool = False
     notes: tuple[str, ...] = ()
+    decimal: str = "."  # the mark before decimals that goes with the file's delimiter
 
 
 def read_table(
@@ -74,14 +77,16 @@ def encode_frame(loaded: Frame, schema: Schema, *, unlisted: Unlisted) -> Table:
     return replace(table, notes=loaded.notes + table.notes)
 
 
-def infer(
-    loaded: Frame, hints: Hints = Hints(), *, binning: Binning = Binning(), guess_identifiers: bool = True
-) -> Inferred:
+def infer(loaded: Frame, hints: Hints = Hints(), *, binning: Binning = Binning()) -> Inferred:
     """The schema of a loaded frame, guessed from its content."""
     return infer_schema(
-        loaded.frame, loaded.where, hints=hints, binning=binning, from_file=loaded.from_file,
-        guess_identifiers=guess_identifiers,
-    )  # fmt: skip
+        loaded.frame, loaded.where, hints=hints, binning=binning, from_file=loaded.from_file, decimal=loaded.decimal
+    )
+
+
+def identifiers_in(loaded: Frame, hints: Hints) -> tuple[str, ...]:
+    """The columns of a loaded frame that identify people."""
+    return identifying_columns(loaded.frame, loaded.where, hints, from_file=loaded.from_file, decimal=loaded.decimal)
 
 
 def read_frame(source: Source) -> Frame:
@@ -101,7 +106,11 @@ def _foreign_frame(source: Source) -> pd.DataFrame:
             f"A table is a path, a pandas, polars or pyarrow frame, or a Table; this is a {type(source).__name__}."
         )
     try:
-        return source.to_pandas()
+        frame = source.to_pandas()
+        if rounded := _rounded_integers(frame):
+            arrow = source.to_arrow() if hasattr(source, "to_arrow") else source
+            frame = _with_integers(frame, arrow.select(rounded))
+        return frame
     except ImportError as problem:
         raise MissingExtraError(
             f"This frame needs pyarrow. Install it with: pip install 'unmask[parquet]' ({problem})"
@@ -154,6 +163,10 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     try:
         _check_parquet(path)
         frame = pd.read_parquet(path)
+        if rounded := _rounded_integers(frame):
+            from pyarrow import parquet
+
+            frame = _with_integers(frame, parquet.read_table(path, columns=rounded))
     except ImportError:
         raise MissingExtraError("Parquet files need pyarrow. Install it with: pip install 'unmask[parquet]'") from None
     except UNREADABLE as problem:
@@ -161,6 +174,23 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         raise InputError(f"{path.name}: not a readable Parquet file ({what}).") from None
     check_frame(frame, path.name)
     return frame.reset_index(drop=True)
+
+
+def _rounded_integers(frame: pd.DataFrame) -> list[str]:
+    """Columns of floats so large that they may be whole numbers, which pandas rounds where some are missing."""
+    floats = [name for name in frame.columns if frame[name].dtype == np.float64 and frame[name].hasnans]
+    return [name for name in floats if frame[name].abs().max() >= LARGEST_INTEGER]
+
+
+def _with_integers(frame: pd.DataFrame, arrow: Any) -> pd.DataFrame:
+    """The frame with the whole numbers of an Arrow table as they are there."""
+    from pyarrow import types
+
+    for name, column in zip(arrow.column_names, arrow.columns, strict=True):
+        if types.is_integer(column.type):
+            dtype = "UInt64" if types.is_unsigned_integer(column.type) else "Int64"
+            frame[name] = pd.array(column.to_pylist(), dtype=dtype)
+    return frame
 
 
 def _check_parquet(path: Path) -> None:
@@ -208,7 +238,7 @@ def _parse(text: str, where: str, *, tab: bool) -> Frame:
         low_memory=False,
     )
     check_frame(frame, where)
-    return Frame(frame, where, from_file=True)
+    return Frame(frame, where, from_file=True, decimal="," if delimiter == ";" else ".")
 
 
 def _delimiter(text: str) -> str:
@@ -269,10 +299,13 @@ def write_schema(schema: Schema, path: str | os.PathLike[str]) -> None:
 
 
 def write_csv(table: Table, path: str | os.PathLike[str]) -> None:
-    """Write the values as text, missing ones by the text that the schema gives for them; .gz compresses."""
+    """Write the values as text: dates, numbers and missing values as the schema says they are written; .gz compresses."""
     frame = table.to_pandas()
     for column in table.schema.columns:
         values = frame[column.name]
+        if column.numerals != PLAIN:
+            texts = {number: column.numerals.write(str(number)) for number in values.dropna().unique()}
+            frame[column.name] = values = values.map(texts, na_action="ignore").astype(object)
         if column.missing and values.isna().any():
             frame[column.name] = values.astype(object).where(values.notna(), column.missing[0])
     text = frame.to_csv(index=False, lineterminator="\n")

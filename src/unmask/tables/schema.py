@@ -15,11 +15,11 @@ from functools import cached_property
 import numpy as np
 
 from unmask.errors import SchemaError
+from unmask.tables._numerals import DECIMAL_MARKS, LARGEST_INTEGER, THOUSANDS_MARKS, Numerals
 
 Value = str | int | float | bool
 
 MAX_VALUES = 65_000  # codes, the missing one and the groups must fit sixteen bits
-LARGEST_INTEGER = 2.0**53  # beyond it a float64 skips integers
 
 
 class Kind(StrEnum):
@@ -64,8 +64,10 @@ class Column:
     cuts: tuple[float, ...] = ()  # inner cut points; a cut belongs to the bin on its right
     missing: tuple[str, ...] = ()  # texts that mean "missing" in a file; the first is written; () = not allowed
     dtype: str = ""  # pandas type to give back; "" = the natural one
-    format: str = ""  # dates: how they are written in text, as in strptime
+    format: str = ""  # dates: how they are written in text, as in strptime; %-d and %-m for no leading zero
     resolution: str = ""  # dates: D, s or us
+    decimal: str = "."  # numbers: the mark before decimals in text, a point or a comma
+    thousands: str = ""  # numbers: the mark between thousands in text, if any
 
     def __post_init__(self) -> None:
         for name in ("lower", "upper"):
@@ -82,6 +84,11 @@ class Column:
     def is_integral(self) -> bool:
         """Whether only whole numbers occur (dates count whole units of their resolution)."""
         return self.kind in (Kind.INTEGER, Kind.DATETIME)
+
+    @property
+    def numerals(self) -> Numerals:
+        """How numbers are written in text."""
+        return Numerals(self.decimal, self.thousands)
 
     @cached_property
     def listed(self) -> int:
@@ -163,6 +170,13 @@ def _check_column(column: Column) -> None:
         raise SchemaError(f"{where}: whole numbers beyond 2^53 cannot be kept exactly. Make the column categorical.")
     if not 1 <= column.bins <= MAX_VALUES:
         raise SchemaError(f"{where}: bins is {column.bins}; use 1 to {MAX_VALUES}.")
+    if column.decimal not in DECIMAL_MARKS or column.thousands not in ("", *THOUSANDS_MARKS):
+        raise SchemaError(
+            f"{where}: decimal is '{column.decimal}' and thousands '{column.thousands}'. Use a point or a comma for decimal, and "
+            "nothing, a point, a comma, a space or an apostrophe for thousands."
+        )
+    if column.decimal == column.thousands:
+        raise SchemaError(f"{where}: decimal and thousands are both '{column.decimal}'. Change one of them.")
     cuts = np.array(column.cuts)
     if len(cuts) and not (np.all(np.diff(cuts) > 0) and cuts[0] > column.lower and cuts[-1] <= column.upper):
         raise SchemaError(f"{where}: cuts must rise strictly, above lower and not above upper.")

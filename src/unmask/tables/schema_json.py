@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from unmask.errors import SchemaError
+from unmask.tables._numerals import PLAIN
 from unmask.tables._raw import UNITS
 from unmask.tables.decode import check_types
 from unmask.tables.schema import Column, Kind, Origin, Schema, quoted
@@ -26,13 +27,17 @@ ABOUT = (
     "datetime (lower, upper, format).",
     "columns.*.missing: false, or the list of texts that mean 'missing' in a file.",
 )
+ABOUT_MARKS = (
+    "columns.*.decimal and columns.*.thousands: the marks before decimals and between thousands in a file; a point and none "
+    "where they are absent."
+)
 
 _TOP = {"unmask_schema", "about", "origin", "keys", "secrets", "identifiers", "person", "columns"}
 _ANY = {"kind", "missing", "dtype"}
 _FIELDS = {
     Kind.CATEGORICAL: {"values", "ordered", "groups"},
-    Kind.INTEGER: {"lower", "upper", "bins", "cuts"},
-    Kind.CONTINUOUS: {"lower", "upper", "bins", "cuts"},
+    Kind.INTEGER: {"lower", "upper", "bins", "cuts", "decimal", "thousands"},
+    Kind.CONTINUOUS: {"lower", "upper", "bins", "cuts", "decimal", "thousands"},
     Kind.DATETIME: {"lower", "upper", "bins", "cuts", "format", "resolution"},
 }
 
@@ -41,7 +46,7 @@ def schema_to_json(schema: Schema) -> str:
     """The schema as text: one line per short list, the same bytes for equal schemas."""
     document = {
         "unmask_schema": VERSION,
-        "about": list(ABOUT),
+        "about": [*ABOUT, *([ABOUT_MARKS] if any(column.numerals != PLAIN for column in schema.columns) else [])],
         "origin": str(schema.origin),
         "person": schema.person,
         "identifiers": list(schema.identifiers),
@@ -94,6 +99,8 @@ def _column_to_plain(column: Column) -> dict[str, Any]:
             plain["bins"] = column.bins
         if column.kind is Kind.DATETIME:
             plain |= {"format": column.format, "resolution": column.resolution}
+        elif column.numerals != PLAIN:
+            plain |= {"decimal": column.decimal, "thousands": column.thousands}
     plain["missing"] = list(column.missing) or False
     if column.dtype:
         plain["dtype"] = column.dtype
@@ -141,6 +148,10 @@ def _column_from_plain(name: str, plain: Any, where: str) -> Column:
         fields["bins"] = bins
         if kind is Kind.DATETIME:
             fields |= {"resolution": resolution, "format": _text(plain, "format", "%Y-%m-%d", place)}
+        else:
+            fields |= {
+                field: _text(plain, field, usual, place) for field, usual in (("decimal", "."), ("thousands", ""))
+            }
     try:
         column = Column(name, kind, **fields)
         check_types(column)

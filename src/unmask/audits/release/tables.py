@@ -24,8 +24,8 @@ from unmask.audits.release.preflight.columns import (
 )
 from unmask.errors import InputError, ParameterError
 from unmask.tables.encode import Unlisted
-from unmask.tables.infer import Hints, identifiers_in
-from unmask.tables.read import Frame, encode_frame, infer, read_frame, read_schema
+from unmask.tables.infer import Hints
+from unmask.tables.read import Frame, encode_frame, identifiers_in, infer, read_frame, read_schema
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table, check_columns, concatenate
 
@@ -84,7 +84,7 @@ def read_release(
         raise InputError("There is no synthetic table to audit. Give at least one.")
     loaded, held = _loaded(real), None if holdout is None else _loaded(holdout)
     sets = [_loaded(table) for table in given]
-    known, left_out = _schema(loaded, held, sets, schema, columns)
+    known, left_out, readings = _schema(loaded, held, sets, schema, columns)
     known = _with_roles(known, secrets, keys, left_out)
     read_real = _under(loaded, known, Unlisted.ERROR)
     # A value that only the holdout has would match nothing, which never happens to a member: so it is an error.
@@ -93,7 +93,7 @@ def read_release(
     _check_sizes(read_holdout, read_sets)
     told = [table for table in (read_real, *read_sets, read_holdout) if table is not None]
     notes = tuple(dict.fromkeys(note for table in told for note in table.notes))
-    whole = Release(read_real, read_sets, read_holdout, (*notes, *_origin_note(known)), left_out)
+    whole = Release(read_real, read_sets, read_holdout, (*readings, *notes, *_origin_note(known)), left_out)
     return _informative(whole, kept=(*secrets, *keys, *columns))
 
 
@@ -117,8 +117,8 @@ def _loaded(source: Any) -> Loaded:
 
 def _schema(
     real: Loaded, holdout: Loaded | None, sets: Sequence[Loaded], schema: Any, chosen: Sequence[str]
-) -> tuple[Schema, tuple[LeftOut, ...]]:
-    """The schema of the columns that are examined, and the columns that are not."""
+) -> tuple[Schema, tuple[LeftOut, ...], tuple[str, ...]]:
+    """The schema of the columns that are examined, the columns that are not, and how texts were read for it."""
     known = read_schema(schema) if isinstance(schema, str | os.PathLike) else schema
     if known is None and isinstance(real, Table):
         known = real.schema
@@ -126,16 +126,18 @@ def _schema(
         known = _with_identifiers(real, known or Hints())
     elif isinstance(real, Frame):
         check_columns(real.frame, known, real.where, person_needed=True)
-    apart = (*known.identifiers, *([known.person] if known.person else ()))
+    apart = {*known.identifiers, known.person}
     candidates = known.names if isinstance(known, Schema) else tuple(n for n in names_of(real) if n not in apart)
     others = [("release", table) for table in sets] + ([("holdout", holdout)] if holdout is not None else [])
     names, differing = common_columns(candidates, real, others, chosen)
+    readings: tuple[str, ...] = ()
     if isinstance(known, Schema):
         examined = known.with_columns(column for column in known.columns if column.name in names)
     else:
-        examined = _inferred(real, holdout, names, known)
-    left = (*identifying(apart, real, holdout, sets, known.person), *differing)
-    return examined, (*left, *only_published((*candidates, *apart), sets))
+        examined, readings = _inferred(real, holdout, names, known)
+    people = (*examined.identifiers, *([examined.person] if examined.person else ()))
+    left = (*identifying(people, real, holdout, sets, examined.person), *differing)
+    return examined, (*left, *only_published((*candidates, *people), sets)), readings
 
 
 def _with_identifiers(real: Loaded, hints: Hints) -> Hints:
@@ -144,21 +146,24 @@ def _with_identifiers(real: Loaded, hints: Hints) -> Hints:
     By the real table alone: where real table and holdout number their rows from 1, every number occurs twice in both together.
     """
     seen = _frame(real)
-    found = identifiers_in(seen.frame, seen.where, hints, from_file=seen.from_file)
+    found = identifiers_in(seen, hints)
     if len(found) + (hints.person is not None) == seen.frame.shape[1]:
         raise InputError(f"{seen.where}: every column identifies people, nothing is left to analyse.")
     return replace(hints, identifiers=found)
 
 
-def _inferred(real: Loaded, holdout: Loaded | None, names: Sequence[str], hints: Hints) -> Schema:
+def _inferred(
+    real: Loaded, holdout: Loaded | None, names: Sequence[str], hints: Hints
+) -> tuple[Schema, tuple[str, ...]]:
     """From real table and holdout: a value that only the holdout has belongs to the population too."""
     kinds = {name: kind for name, kind in hints.kinds.items() if name in names}
     seen, plain = _frame(real), replace(hints, identifiers=(), person=None, kinds=kinds)
     seen = replace(seen, frame=seen.frame[list(names)])
     if holdout is not None and (other := _frame(holdout)).from_file == seen.from_file:
         seen = replace(seen, frame=pd.concat([seen.frame, other.frame[list(names)]], ignore_index=True))
-    found = infer(seen, plain, guess_identifiers=False).schema
-    return replace(found, identifiers=hints.identifiers, person=hints.person)
+    found = infer(seen, plain)
+    identifiers = (*hints.identifiers, *found.schema.identifiers)
+    return replace(found.schema, identifiers=identifiers, person=hints.person), found.readings
 
 
 def _with_roles(known: Schema, secrets: Sequence[str], keys: Sequence[str], left_out: Sequence[LeftOut]) -> Schema:

@@ -22,6 +22,7 @@ from unmask.generators.adapters._frames import (
     without_persons,
 )
 from unmask.generators.claim import Claim
+from unmask.tables._dates import UNPADDED
 from unmask.tables.schema import Column, Kind, Schema, quoted
 from unmask.tables.table import Table
 
@@ -121,7 +122,8 @@ def _sdtype(column: Column) -> dict[str, str]:
     if column.kind is Kind.CATEGORICAL:
         return {"sdtype": "categorical"}
     if column.kind is Kind.DATETIME:
-        return {"sdtype": "datetime", **({"datetime_format": column.format} if column.format else {})}
+        layout = column.format.replace(UNPADDED, "%")  # SDV writes leading zeros, which are read as well
+        return {"sdtype": "datetime", **({"datetime_format": layout} if layout else {})}
     return {"sdtype": "numerical"}
 
 

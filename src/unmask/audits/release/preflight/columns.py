@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.errors import InputError, ParameterError
-from unmask.metrics.verbatim import Texts
+from unmask.metrics.verbatim import OwnTexts
 from unmask.tables._raw import raw_column
 from unmask.tables.read import Frame
 from unmask.tables.schema import Column, quoted
@@ -31,8 +31,8 @@ class LeftOut:
     name: str
     why: str
     identifies: bool = False
-    real: Texts | None = None
-    holdout: Texts | None = None
+    real: OwnTexts | None = None
+    holdout: OwnTexts | None = None
     published: tuple[str, ...] = ()
 
     @property
@@ -120,18 +120,18 @@ def identifying(
     return tuple(map(left_out, names))
 
 
-def texts_of(loaded: Loaded, name: str, persons: str | None) -> Texts | None:
+def texts_of(loaded: Loaded, name: str, persons: str | None) -> OwnTexts | None:
     """The texts of a column and whose they are; None if the table has none of that name, or was read without it."""
     if isinstance(loaded, Table):
         ids = loaded.persons if name == loaded.schema.person else None
-        return None if ids is None else Texts(ids, units(loaded).of_row)
+        return None if ids is None else OwnTexts(ids, units(loaded).of_row)
     texts = _column(loaded, name)
     if not len(texts):
         return None
     if persons is None or persons not in loaded.frame.columns:
-        return Texts(texts, np.arange(len(texts)))
+        return OwnTexts(texts, np.arange(len(texts)))
     _, person = np.unique(loaded.frame[persons].astype(str).to_numpy(dtype=object), return_inverse=True)
-    return Texts(texts, person)
+    return OwnTexts(texts, person)
 
 
 def _column(loaded: Loaded, name: str) -> np.ndarray:

@@ -14,7 +14,7 @@ from unmask.audits.release.preflight.columns import LeftOut
 from unmask.audits.release.tables import Release
 from unmask.errors import InputError
 from unmask.metrics._chance import expected_matches, is_code, is_random
-from unmask.metrics.verbatim import Texts, canonical
+from unmask.metrics.verbatim import OwnTexts, canonical
 from unmask.stats import Estimate, auc
 from unmask.stats.labels import fisher
 from unmask.stream import stream
@@ -137,7 +137,7 @@ def _shared_ids(column: LeftOut) -> tuple[np.ndarray, np.ndarray] | None:
     return np.array([text in both for text in mine]), np.array([text in both for text in theirs])
 
 
-def _canonical(texts: Texts) -> list[str]:
+def _canonical(texts: OwnTexts) -> list[str]:
     return [canonical(text) for text in texts.texts]
 
 
