@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from unmask.audits.plan import Choice, Plan
 
 PATH = click.Path(path_type=Path)
-SEVERITIES = ("none", "low", "medium", "high")
+FAIL_ON = ("none", "inconclusive", "low", "medium", "high")
 
 
 class TableArgument(click.Argument):
@@ -65,8 +65,8 @@ def of_a_run(within: str) -> list[click.Parameter]:
         click.Option(["--plan", "plan_file"], type=PATH, help="Read choices from a plan file; options change them."),
         click.Option(["--write-plan"], type=OutputFile("plan"), help="Write the choices to a plan file and stop."),
         click.Option(
-            ["--fail-on"], type=click.Choice(SEVERITIES), default="high", show_default=True,
-            help="Exit with 1 from this severity on.",
+            ["--fail-on"], type=click.Choice(FAIL_ON), default="high", show_default=True,
+            help="Exit with 1 from this severity on; inconclusive: with 1 for any leak, with 5 if there is no answer.",
         ),
         as_json(),
         quiet(),

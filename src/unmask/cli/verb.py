@@ -104,9 +104,9 @@ class AuditVerb:
         if junit is not None:
             from unmask.files import write_atomically
             from unmask.reports.junit import junit_xml
-            from unmask.results.policy import Severity
+            from unmask.results.state import FailOn
 
-            write_atomically(junit, junit_xml(result, Severity(fail_on)))
+            write_atomically(junit, junit_xml(result, FailOn(fail_on)))
         finish(result, fail_on)
 
     def _words(self) -> list[str]:
@@ -158,13 +158,11 @@ def how_it_ran(workers: int) -> dict[str, object]:
 
 
 def finish(result: Result, fail_on: str) -> None:
-    """Set the exit code: 4 if tasks failed, 1 if a finding is at or above the limit."""
-    from unmask.results.policy import Severity
+    """Set the exit code: 4 if tasks failed, 1 if a leak is at or above the limit, 5 if there is no answer and one is wanted."""
+    from unmask.results.state import FailOn
 
-    if result.failed_tasks:
-        raise click.exceptions.Exit(4)
-    if fail_on != Severity.NONE and result.severity.rank >= Severity(fail_on).rank:
-        raise click.exceptions.Exit(1)
+    if code := FailOn(fail_on).exit_code(result):
+        raise click.exceptions.Exit(code)
 
 
 @contextmanager

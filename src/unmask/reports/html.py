@@ -59,8 +59,9 @@ def write_report(result: Result, path: str | Path) -> Path:
     if path.suffix.lower() == ".html" and not os.path.isdir(path):
         write_atomically(path, render(result))
         return path
-    write_atomically(path / REPORT, render(result, read_run(path)))
-    write_atomically(path / SUMMARY, summary(result))
+    run = read_run(path)
+    write_atomically(path / REPORT, render(result, run))
+    write_atomically(path / SUMMARY, summary(result, run))
     return path / REPORT
 
 
@@ -93,8 +94,6 @@ def _environment() -> Environment:
         "script": Markup(script),
         "policy": f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'",
-        "shapes": words.SHAPES,
-        "labels": words.LABELS,
         "IN_FULL": IN_FULL,
     }
     made.filters |= {
