@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from unmask.errors import InputError
-from unmask.files import parse_json, read_text, write_atomically
+from unmask.files import write_atomically
 from unmask.reports import words
 from unmask.reports.sections import IN_FULL, page_of
 from unmask.reports.summary import summary
 from unmask.reports.tables import sample, table_of
-from unmask.results.directory import RUN
+from unmask.results.directory import read_run
 from unmask.results.readable import readable
 from unmask.results.result import Result
 from unmask.results.sharing import for_sharing
@@ -69,15 +68,6 @@ def link(start: Path, directory: Path) -> str:
     """The address of a report as seen from the folder of another page."""
     path = os.path.relpath(directory.resolve() / REPORT, start.resolve())
     return urllib.parse.quote(Path(path).as_posix())
-
-
-def read_run(directory: Path) -> dict[str, Any]:
-    """How a result came about, if that was kept and can be read: a report does not depend on it."""
-    try:
-        run = parse_json(read_text(directory / RUN), RUN)
-    except (FileNotFoundError, InputError):
-        return {}
-    return run if isinstance(run, dict) else {}
 
 
 @functools.cache

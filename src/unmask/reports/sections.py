@@ -17,7 +17,7 @@ from unmask.results.grid import Grid, Section, Series, SeriesKind
 from unmask.results.next_steps import NextStep, next_steps
 from unmask.results.policy import Severity
 from unmask.results.result import Finding, Result
-from unmask.results.state import DOUBT, silence_of
+from unmask.results.state import DOUBT, State, silence_of
 from unmask.results.verdict import OF_A_RELEASE
 
 IN_FULL = 3  # findings of one kind that are spelled out; the others are folded away
@@ -160,6 +160,8 @@ def _card(criterion: words.Question, result: Result, name: str) -> Card:
 def _than(finding: Finding, result: Result) -> str:
     if finding.control is None:
         return "how much of it the release adds is not known"
+    if silence_of(result) is State.CONFOUNDED:
+        return "than on the holdout, which differs by itself"
     return "than without the release" if result.audit in OF_A_RELEASE else "than if they were not in the data"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -57,7 +58,12 @@ def render(
         parts.append(Text(f"\n{result.failed_tasks} tasks failed; see the notes.", style="bold red"))
     parts.append(Text(f"\nSeed {result.seed}, unmask {readable(result.versions.get('unmask', '?'))}", style="dim"))
     if where:
-        parts.append(Text(f"Files are in {readable(where)}; open report.html in a browser", style="dim"))
+        parts.append(
+            Text(
+                f"Files are in {readable(where)}; open {readable(str(Path(where) / 'report.html'))} in a browser",
+                style="dim",
+            )
+        )
     return parts
 
 
@@ -74,7 +80,7 @@ def _verdict(result: Result) -> RenderableType:
 def _findings(result: Result) -> list[RenderableType]:
     """Findings with a severity in full, worst first; the others are in the tables."""
     shown = sorted(result.leaks, key=lambda leak: -leak.severity.rank)
-    threats = list(dict.fromkeys(finding.threat for finding in shown[:TOP_FINDINGS] or result.findings[:1]))
+    threats = list(dict.fromkeys(finding.threat for finding in shown[:TOP_FINDINGS]))
     parts: list[RenderableType] = [Text(readable(threat), style="dim") for threat in threats]
     parts += [_finding(finding, result) for finding in shown[:TOP_FINDINGS]]
     advice = dict.fromkeys(readable(finding.advice, 600) for finding in shown[:TOP_FINDINGS])

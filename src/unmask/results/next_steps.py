@@ -19,6 +19,10 @@ GROWING = {"attack": "tests", "everyone": "runs", "epsilon": "runs"}  # what mak
 MORE = 4  # times as many: an interval half as wide
 
 OWN = "unmask audit real.csv synthetic.csv --holdout holdout.csv --out audit"
+AGAIN = {
+    True: "Make the release anew, and audit it again:",
+    False: "Then audit again:",
+}  # whether it is about one release
 EVERYBODY = "unmask everyone real.csv --generator NAME --out everyone"
 USUAL = {
     "attack": "unmask attack population.csv --generator {} --out before",
@@ -75,11 +79,7 @@ def next_steps(result: Result, run: Mapping[str, Any] | None = None) -> tuple[Ne
                     EVERYBODY,
                 )
             )
-    then = (
-        "Make the release anew, and audit it again:"
-        if release and state is State.LEAK
-        else "Audit again when anything has changed:"
-    )
+    then = "Audit again when anything has changed:" if state is State.NONE else AGAIN[release and state is State.LEAK]
     return (*steps, NextStep(then, shlex.join(_elsewhere(words))), _side_by_side(words))
 
 

@@ -127,7 +127,7 @@ def verdict(result: Result) -> Verdict:
     elif state is State.CONFOUNDED:
         told = _confounded(result)
     elif state is State.INCONCLUSIVE:
-        told = (_no_answer(result), *reasons_of(result))
+        told = (_no_answer(result), *reasons_of(result), *result.facts.visible)
     else:
         told = _no_leak(result)
     support = tuple(dict.fromkeys((*told[1:], *_failures(result))))
