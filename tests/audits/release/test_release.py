@@ -218,7 +218,7 @@ def test_the_command_gives_a_verdict_an_exit_code_and_files(release, tmp_path):
         tmp_path / "a",
     )
     assert clean.returncode == 0, clean.stderr
-    assert "No attack beat its control" in clean.stdout
+    assert "no leak found: No attack did better" in clean.stdout
     leaky = unmask(
         "audit", tmp_path / "real.csv", tmp_path / "real.csv", "--holdout", tmp_path / "holdout.csv", "--quiet"
     )
