@@ -189,8 +189,10 @@ def test_generators_are_listed():
 
 
 def test_demo_needs_nothing_and_repeats(tmp_path):
-    first = unmask("demo", "--out", tmp_path / "a", "--workers", 1)
+    first = unmask("demo", "--workers", 1, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert "cart against privbayes" in first.stdout
+    assert "open unmask-demo/report.html in a browser" in first.stdout
+    assert "leak found (high)" in (tmp_path / "unmask-demo" / "report.html").read_text()
     unmask("demo", "--out", tmp_path / "b", "--workers", 2, "--quiet")
-    assert (tmp_path / "a" / "result.json").read_bytes() == (tmp_path / "b" / "result.json").read_bytes()
+    assert (tmp_path / "unmask-demo" / "result.json").read_bytes() == (tmp_path / "b" / "result.json").read_bytes()

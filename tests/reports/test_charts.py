@@ -69,3 +69,16 @@ def test_kinds_and_sections_and_not_names_decide_where_a_chart_stands():
     ]
     heat = Grid("anything", "Heat", ("a", "b"), (("x", 1.0),), kind=GridKind.HEAT)
     assert 'class="heat' in chart_of_grid(heat).wide
+
+
+def test_lines_that_coincide_are_both_visible():
+    """Moved apart by more than the width of a line; the solid one is not drawn over dashed ones."""
+    from unmask.reports.charts.lines import WIDTH, side_by_side
+
+    line = [(float(x), 50.0) for x in range(10)]
+    other = [(float(x), 90.0 - x) for x in range(10)]
+    drawn = side_by_side([line, line, other, line])
+    assert [place for place, _ in drawn] == [0, 1, 2, 3]
+    assert [points[0][1] for _, points in drawn] == [50.0, 50.0 - WIDTH, 90.0, 50.0 - 2 * WIDTH]
+    assert WIDTH > 2, "as wide as a line"
+    assert [place for place, _ in side_by_side([[(0.0, float(k))] for k in range(8)])] == [6, 7, 0, 1, 2, 3, 4, 5]

@@ -137,7 +137,10 @@ def test_the_full_result_fills_all_eleven_sections():
 
 def test_no_page_ever_says_safe_and_silence_is_no_proof():
     text = Page(render(examples.quiet())).text
-    assert "No attack beat its control (3 comparisons, 95 % confidence)." in text
+    assert (
+        "No attack did better on people in the data than on people who are not (3 comparisons, 95 % confidence)."
+        in text
+    )
     assert "would have been seen in 8 of 10 trials" in text
     assert "It cannot show that a release is anonymous" in text
     for path in GOLDEN:
@@ -145,7 +148,7 @@ def test_no_page_ever_says_safe_and_silence_is_no_proof():
 
 
 def test_a_result_without_findings_has_no_verdict():
-    text = Page(render(replace(examples.release(), findings=(), series=(), grids=()))).text
+    text = Page(render(replace(examples.release(), audit="describe", findings=(), series=(), grids=()))).text
     assert "no verdict" in text
     assert "Nothing was attacked here" in text
 
@@ -153,7 +156,7 @@ def test_a_result_without_findings_has_no_verdict():
 def test_findings_without_a_control_do_not_claim_one():
     bare = tuple(replace(f, control=None, severity=Severity.NONE) for f in examples.release().findings[:3])
     text = Page(render(replace(examples.release(), findings=bare))).text
-    assert "nothing here had a control to be compared with" in text
+    assert "Nothing here had a control to be compared with" in text
     assert "No attack beat its control" not in text
     assert "Success, with no control to compare it with" in text
 

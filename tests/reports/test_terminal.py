@@ -5,6 +5,7 @@ from rich.console import Console
 from tests.reports import examples
 from tests.results.test_result import full_result
 from unmask.reports.terminal import show
+from unmask.results.result import Facts
 
 
 def shown(result, **options) -> str:
@@ -16,7 +17,8 @@ def shown(result, **options) -> str:
 def test_everything_in_a_result_is_shown():
     text = shown(full_result(), where="run/")
     for part in (
-        "high: 19 in 100 members", "Someone who holds the release", "0.190 (0.120 to 0.270, 95 %, n = 200)", "Do not publish",
+        "▲ leak found (high): It can be told who was in the data: 19 more in 100 than without the release",
+        "19 in 100 members", "Someone who holds the release", "0.190 (0.120 to 0.270, 95 %, n = 200)", "Do not publish",
         "A grid", "gen-lra", "no holdout", "give one", "</script> <b>", "Seed 3", "Files are in run/",
     ):  # fmt: skip
         assert part in text
@@ -33,7 +35,7 @@ def test_markup_in_names_is_shown_not_interpreted():
 
 
 def test_a_result_without_findings_shows_no_verdict():
-    assert "high" not in shown(full_result(findings=()))
+    assert "leak" not in shown(full_result(audit="describe", findings=(), facts=Facts()))
 
 
 def test_escape_sequences_do_not_reach_the_terminal():
@@ -44,5 +46,5 @@ def test_escape_sequences_do_not_reach_the_terminal():
 
 def test_silence_comes_with_what_would_have_been_seen():
     text = shown(examples.quiet())
-    assert "none shown: No attack beat its control" in text
+    assert "○ no leak found: No attack did better on people in the data than on people who are not" in text
     assert "would have been seen" in text.split("Someone who")[0]

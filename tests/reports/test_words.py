@@ -2,8 +2,7 @@ import pytest
 
 from tests.reports import examples
 from unmask.reports.summary import safe, summary
-from unmask.reports.terminal import SHAPES
-from unmask.reports.words import frequency, in_words, number, sentence, short, verdict
+from unmask.reports.words import SHAPES, frequency, in_words, number, sentence, short, verdict
 from unmask.results.policy import Severity
 from unmask.results.readable import readable
 
@@ -48,8 +47,9 @@ def test_control_and_direction_signs_are_visible_and_nothing_is_endless():
 
 def test_the_first_of_the_worst_findings_is_the_verdict():
     said = verdict(examples.release())
-    assert said.severity is Severity.HIGH
-    assert said.sentence == "Closest-record: 19 in 100 members are recognised at 1 in 100 false alarms."
+    assert said.badge.label == "leak found (high)"
+    assert said.sentence == "It can be told who was in the data: 31 more in 100 than without the release."
+    assert said.support[0] == "Closest-record: 19 in 100 members are recognised at 1 in 100 false alarms."
 
 
 def test_a_claim_that_stands_is_not_confirmed():
@@ -63,7 +63,7 @@ def test_a_claim_that_stands_is_not_confirmed():
 
 def test_the_summary_tells_the_same_and_is_plain_markdown():
     text = summary(examples.release())
-    assert f"**{SHAPES[Severity.HIGH]} high: Closest-record: 19 in 100 members" in text
+    assert f"**{SHAPES[Severity.HIGH]} leak found (high): It can be told who was in the data" in text
     assert "| Linking (WP29) | linking |" in text
     assert "Not tested:" in text
     assert safe("<b> @team [x](y) |*_`\n#") == r"&lt;b&gt; &#64;&#8203;team \[x\](y) \|\*\_\` &#35;&#8203;"

@@ -11,8 +11,7 @@ import numpy as np
 
 from unmask.results.grid import Cell, Grid, Series
 from unmask.results.result import Facts, Finding, NotTested, Records, Result
-
-DOUBT = "holdout"  # the finding that throws doubt on the others
+from unmask.results.state import DOUBT
 
 
 @dataclass(frozen=True, eq=False)

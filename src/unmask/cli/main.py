@@ -1,6 +1,7 @@
 """Registers the verbs and turns errors into messages and exit codes.
 
-0 nothing at or above --fail-on; 1 findings; 2 wrong input; 3 interrupted; 4 some tasks failed; 70 a defect of unmask.
+0 nothing at or above --fail-on; 1 findings; 2 wrong input; 3 interrupted; 4 some tasks failed; 5 inconclusive or confounded, with
+--fail-on inconclusive; 70 a defect of unmask. 3 before 4 before 1 before 5.
 """
 
 from __future__ import annotations

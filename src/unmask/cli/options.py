@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from unmask.audits.plan import Choice, Plan
 
 PATH = click.Path(path_type=Path)
-SEVERITIES = ("none", "low", "medium", "high")
+FAIL_ON = ("none", "inconclusive", "low", "medium", "high")
 
 
 class TableArgument(click.Argument):
@@ -52,8 +52,8 @@ def written_to(what: str) -> click.Option:
     return click.Option(["-o", "--out"], type=OutputFile("table"), required=True, help=what)
 
 
-def of_a_run(within: str) -> list[click.Parameter]:
-    """What every audit takes: nothing of it changes a number. `within` says what a time budget means."""
+def of_a_run(within: str, out: str = "") -> list[click.Parameter]:
+    """What every audit takes: nothing of it changes a number. `within` says what a time budget means, `out` where files go."""
     return [
         schema(),
         click.Option(["--workers"], type=int, help="Threads or processes to use. [default: all cores]"),
@@ -61,12 +61,15 @@ def of_a_run(within: str) -> list[click.Parameter]:
             ["--time-budget"], callback=_seconds, metavar="TIME",
             help=f"About how long it may take: 90s, 10m or 1h. {within} [default: no limit]",
         ),
-        click.Option(["--out"], type=RunFolder(), help="Directory for report.html, result.json and companions."),
+        click.Option(
+            ["--out"], type=RunFolder(), default=Path(out) if out else None, show_default=bool(out),
+            help="Directory for report.html, result.json and companions.",
+        ),
         click.Option(["--plan", "plan_file"], type=PATH, help="Read choices from a plan file; options change them."),
         click.Option(["--write-plan"], type=OutputFile("plan"), help="Write the choices to a plan file and stop."),
         click.Option(
-            ["--fail-on"], type=click.Choice(SEVERITIES), default="high", show_default=True,
-            help="Exit with 1 from this severity on.",
+            ["--fail-on"], type=click.Choice(FAIL_ON), default="high", show_default=True,
+            help="Exit with 1 from this severity on; inconclusive: with 1 for any leak, with 5 if there is no answer.",
         ),
         as_json(),
         quiet(),

@@ -56,12 +56,14 @@ def _one(place: Path, result: Result, out: Path | None) -> None:
     from unmask.files import write_atomically
     from unmask.reports import html
     from unmask.reports.terminal import show
+    from unmask.results.directory import read_run
 
+    run = read_run(place)
     if out is None:
         html.write_report(result, place)
     else:
-        write_atomically(out, html.render(result, html.read_run(place)))
-    show(result, Console())
+        write_atomically(out, html.render(result, run))
+    show(result, Console(), run=run)
 
 
 def _several(directories: list[Path], results: list[Result], page: Path) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli import trust as trusting
-from unmask.cli.options import TableArgument, chosen, of_a_run, of_plan
+from unmask.cli.options import PATH, TableArgument, chosen, of_a_run, of_plan
 from unmask.cli.outputs import force, guarded, writes
 from unmask.cli.saying import safe_json, say
 from unmask.errors import InputError
@@ -54,10 +54,11 @@ class AuditVerb:
     more: Sequence[click.Option] = ()  # handed to the audit by name
     without: Sequence[str] = ()  # common options that have no meaning here
     within: str = ""  # what a time budget means here
+    out: str = ""  # where files go if --out is not given
 
     @property
     def command(self) -> click.Command:
-        common = [each for each in of_a_run(self.within) if each.name not in self.without]
+        common = [each for each in of_a_run(self.within, self.out) if each.name not in self.without]
         parameters = [*self.tables, *of_plan(self.plan), *self.more, *common]
         if names_code(self.plan):
             parameters += trusting.options()
@@ -82,6 +83,7 @@ class AuditVerb:
         from unmask.audits import plan as plans
         from unmask.audits.runner import Runner, silent
         from unmask.registry import load_class
+        from unmask.results.directory import input_files
 
         typed = chosen(self.plan, given)
         choices = plans.read_plan(self.plan, plan_file) if plan_file else {}
@@ -99,19 +101,24 @@ class AuditVerb:
         with watch("Reading", quiet=hush):
             audit: Any = load_class(self.audit)
             ready = audit.of(plan, **given)
+            files = input_files({name: given[name] for name in self._sources() if given.get(name)})
         check_out(out, ready.expected())
         if not hush:
             ask_first(getattr(ready, "preflight", None))
         with watch(self.doing, quiet=hush) as progress:
-            result = ready.run(replace(runner, progress=progress))
+            result = replace(ready.run(replace(runner, progress=progress)), files=files)
         deliver(result, out=out, as_json=as_json, quiet=quiet, workers=runner.workers)
         if junit is not None:
             from unmask.files import write_atomically
             from unmask.reports.junit import junit_xml
-            from unmask.results.policy import Severity
+            from unmask.results.state import FailOn
 
-            write_atomically(junit, junit_xml(result, Severity(fail_on)))
+            write_atomically(junit, junit_xml(result, FailOn(fail_on)))
         finish(result, fail_on)
+
+    def _sources(self) -> list[str]:
+        """Tables and whatever else is read, in the order of the command."""
+        return [each.name or "" for each in (*self.tables, *self.more) if each.type is PATH] + ["schema"]
 
     def _words(self) -> list[str]:
         return [(each.metavar or each.name or "").upper() for each in self.tables if each.required]
@@ -139,10 +146,11 @@ def deliver(result: Result, *, out: Path | None, as_json: bool, quiet: bool, wor
     """Write a result to its directory and show it, as the options say."""
     from unmask.results.directory import write
 
+    run = how_it_ran(workers)
     if out is not None:
         from unmask.reports.html import write_report
 
-        write(result, out, run=how_it_ran(workers))
+        write(result, out, run=run)
         write_report(result, out)
     if as_json:
         print(safe_json(json.dumps(result.to_plain(), indent=1, ensure_ascii=False)))
@@ -151,7 +159,7 @@ def deliver(result: Result, *, out: Path | None, as_json: bool, quiet: bool, wor
 
         from unmask.reports.terminal import show
 
-        show(result, Console(), where=str(out) if out else "")
+        show(result, Console(), where=str(out) if out else "", run=run)
 
 
 def check_out(out: Path | None, expected: Result | None = None) -> None:
@@ -173,13 +181,11 @@ def how_it_ran(workers: int) -> dict[str, object]:
 
 
 def finish(result: Result, fail_on: str) -> None:
-    """Set the exit code: 4 if tasks failed, 1 if a finding is at or above the limit."""
-    from unmask.results.policy import Severity
+    """Set the exit code: 4 if tasks failed, 1 if a leak is at or above the limit, 5 if there is no answer and one is wanted."""
+    from unmask.results.state import FailOn
 
-    if result.failed_tasks:
-        raise click.exceptions.Exit(4)
-    if fail_on != Severity.NONE and result.severity.rank >= Severity(fail_on).rank:
-        raise click.exceptions.Exit(1)
+    if code := FailOn(fail_on).exit_code(result):
+        raise click.exceptions.Exit(code)
 
 
 @contextmanager

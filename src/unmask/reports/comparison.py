@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 from unmask.reports import words
+from unmask.reports.changes import changes_of, in_short
 from unmask.reports.charts import Chart, Row, charts_of, forest_chart
 from unmask.reports.sections import Card, cards_of
 from unmask.results.grid import Cell, Grid, Series, SeriesKind
@@ -31,6 +32,8 @@ class ComparisonPage:
     runs: tuple[ComparedRun, ...]
     forests: tuple[Chart, ...]
     charts: tuple[Chart, ...]
+    changes: Grid  # between two runs; empty for more
+    changed: str
     findings: Grid
     differences: Grid
 
@@ -42,11 +45,14 @@ def comparison_of(results: Mapping[str, Result], links: Mapping[str, str]) -> Co
                  words.verdict(result), cards_of(result, f"card-{place}"))
         for place, (name, result) in enumerate(results.items())
     )  # fmt: skip
+    two = tuple(results.values()) if len(results) == 2 else None
     trade = [one for result in results.values() for one in result.series if one.kind is SeriesKind.TRADEOFF]
     return ComparisonPage(
         runs,
         tuple(_forests(runs)),
         tuple(chart for _, chart in charts_of(_unique(trade))),
+        changes_of(*two) if two else Grid("changes", "What has changed", (), ()),
+        in_short(*two) if two else "",
         _findings(runs),
         _differences(runs),
     )
@@ -80,7 +86,7 @@ def _forests(runs: tuple[ComparedRun, ...]) -> list[Chart]:
                         at.high,
                         None,
                         str(finding.severity),
-                        words.SHAPES[finding.severity],
+                        words.finding_badge(finding, run.result).shape,
                         finding.control is None,
                     )
                 )
@@ -103,7 +109,7 @@ def _findings(runs: tuple[ComparedRun, ...]) -> Grid:
             found = next((finding for finding in run.result.findings if finding.name == name), None)
             at = found.estimate if found else None
             cells.append(
-                f"{words.SHAPES[found.severity]} {words.number(at.value)} ({words.number(at.low)} to {words.number(at.high)})"
+                f"{words.finding_badge(found, run.result).shape} {words.interval(at)}"
                 if found and at else None
             )  # fmt: skip
         rows.append((name, *cells))

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from unmask.errors import InputError
-from unmask.files import parse_json, read_text, write_atomically
+from unmask.files import write_atomically
 from unmask.reports import words
 from unmask.reports.sections import IN_FULL, page_of
 from unmask.reports.summary import summary
 from unmask.reports.tables import sample, table_of
-from unmask.results.directory import RUN
+from unmask.results.directory import read_run
 from unmask.results.readable import readable
 from unmask.results.result import Result
 from unmask.results.sharing import for_sharing
@@ -59,8 +58,9 @@ def write_report(result: Result, path: str | Path) -> Path:
     if path.suffix.lower() == ".html" and not os.path.isdir(path):
         write_atomically(path, render(result))
         return path
-    write_atomically(path / REPORT, render(result, read_run(path)))
-    write_atomically(path / SUMMARY, summary(result))
+    run = read_run(path)
+    write_atomically(path / REPORT, render(result, run))
+    write_atomically(path / SUMMARY, summary(result, run))
     return path / REPORT
 
 
@@ -68,15 +68,6 @@ def link(start: Path, directory: Path) -> str:
     """The address of a report as seen from the folder of another page."""
     path = os.path.relpath(directory.resolve() / REPORT, start.resolve())
     return urllib.parse.quote(Path(path).as_posix())
-
-
-def read_run(directory: Path) -> dict[str, Any]:
-    """How a result came about, if that was kept and can be read: a report does not depend on it."""
-    try:
-        run = parse_json(read_text(directory / RUN), RUN)
-    except (FileNotFoundError, InputError):
-        return {}
-    return run if isinstance(run, dict) else {}
 
 
 @functools.cache
@@ -93,8 +84,6 @@ def _environment() -> Environment:
         "script": Markup(script),
         "policy": f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'",
-        "shapes": words.SHAPES,
-        "labels": words.LABELS,
         "IN_FULL": IN_FULL,
     }
     made.filters |= {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import shlex
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from unmask.reports import words
 from unmask.results.grid import Cell, Grid, GridKind, Section
 from unmask.results.policy import Severity
 from unmask.results.result import Finding, Input, Result
+from unmask.results.state import DOUBT
 
 RELEASE = "synthetic"  # the role of a published table
 NO_GENERATOR = "not known to this audit, which was given tables only: name it below"
@@ -25,17 +27,54 @@ class Field:
     values: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Source:
+    """A table that went in, and the file that it came from."""
+
+    role: str
+    size: str
+    file: str  # its name; empty if the table came from no file
+    sha256: str  # of the file, as sha256sum prints it
+    digest: str  # of the table, whatever file holds it
+
+
+def sources_of(result: Result) -> tuple[Source, ...]:
+    """Every table with its file, then files that hold no table."""
+    files = {item.role: item for item in result.files}
+    found = [
+        Source(item.role, _size(item), file.name if (file := files.pop(item.role, None)) else "", file.sha256 if file else "",
+               item.digest)
+        for item in result.inputs
+    ]  # fmt: skip
+    return (*found, *(Source(file.role, "", file.name, file.sha256, "") for file in files.values()))
+
+
+def _size(item: Input) -> str:
+    people = f", {item.units:,} people" if item.units < item.rows else ""
+    return f"{words.plural(item.rows, 'row')}, {words.plural(item.columns, 'column')}{people}"
+
+
+def date_of(run: Mapping[str, Any]) -> str:
+    """When the audit was done, as people write it; empty if that is not known."""
+    try:
+        done = datetime.datetime.fromisoformat(str(run.get("finished")))
+    except ValueError:
+        return ""
+    return f"{done.day} {done:%B %Y}, {done:%H:%M}{' UTC' if done.utcoffset() == datetime.timedelta(0) else ''}"
+
+
 def criteria_of(result: Result) -> Grid:
     """Per criterion the worst finding: attack, guessing, control, gain, and what it means for single records."""
     rows: list[tuple[Cell, ...]] = []
     for criterion in words.CRITERIA:
-        findings = [finding for finding in result.findings if words.kind(finding) == criterion.name]
+        findings = [one for one in result.findings if words.kind(one) == criterion.name and one.name != DOUBT]
         name = f"{criterion.title} (WP29)" if criterion.legal else criterion.title
         if not findings:
             rows.append((name, "not tested", *[None] * 8))
             continue
         worst, shown = words.worst_of(findings), sum(finding.severity is not Severity.NONE for finding in findings)
-        severity = f"{words.SHAPES[worst.severity]} {words.LABELS[worst.severity]} ({shown} of {len(findings)})"
+        badge = words.finding_badge(worst, result)
+        severity = f"{badge.shape} {badge.label} ({shown} of {len(findings)})"
         rows.append((name, *_criterion_cells(worst), *_record_cells(worst, findings), severity))
     heads = (
         "criterion", "worst attack", "succeeds", "by guessing", "control", "gain (interval)", "excess risk",
@@ -93,6 +132,7 @@ def fields_of(result: Result, run: Mapping[str, Any]) -> tuple[Field, ...]:
     release = [item for item in result.inputs if item.role.split(" ")[0] == RELEASE]
     others = [item for item in result.inputs if item not in release]
     fields = [
+        Field("Files (SHA-256)", tuple(f"{file.role}: {file.sha256}  {file.name}" for file in result.files)),
         Field("Release (SHA-256 of its content)", tuple(map(_input_line, release)) or (_no_release(plan),)),
         Field("Other tables (SHA-256)", tuple(map(_input_line, others)) or ("none given",)),
         Field("Generator", (_generator(plan),)),

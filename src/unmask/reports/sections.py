@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,14 @@ from markupsafe import Markup
 
 from unmask.reports import words
 from unmask.reports.charts import Chart, card_chart, chart_of_grid, charts_of, forest_chart, rows_of, subject_of
-from unmask.reports.record import Field, adversaries_of, choice, criteria_of, fields_of
+from unmask.reports.notes import merged
+from unmask.reports.record import Field, Source, adversaries_of, choice, criteria_of, date_of, fields_of, sources_of
 from unmask.results.grid import Grid, Section, Series, SeriesKind
+from unmask.results.next_steps import NextStep, next_steps
 from unmask.results.policy import Severity
 from unmask.results.result import Finding, Result
+from unmask.results.state import DOUBT, State, silence_of
+from unmask.results.verdict import OF_A_RELEASE
 
 IN_FULL = 3  # findings of one kind that are spelled out; the others are folded away
 
@@ -28,7 +32,9 @@ class Card:
 
     criterion: words.Question
     finding: Finding | None
-    big: str
+    badge: words.Badge | None
+    big: str  # what the release adds
+    than: str  # compared with what
     note: str
     lines: tuple[tuple[str, str, str], ...]  # class of the sample, what, how much
     bar: Markup | None
@@ -37,9 +43,9 @@ class Card:
 
 @dataclass(frozen=True)
 class FindingGroup:
-    """Findings that share severity, criterion, attacker and advice."""
+    """Findings that share badge, criterion, attacker and advice."""
 
-    severity: Severity
+    badge: words.Badge
     criterion: str
     threat: str  # empty: as of the group before
     advice: str  # empty: said already
@@ -63,9 +69,14 @@ class Page:
     title: str
     result: Result
     verdict: words.Verdict
+    date: str
+    sources: tuple[Source, ...]
+    steps: tuple[NextStep, ...]
+    silence: str  # what it means here that something showed no leak
+    unproven: str  # why an interval above 0 may carry no finding, if there is such a one
     cards: tuple[Card, ...]
     groups: tuple[FindingGroup, ...]
-    quiet: tuple[Finding, ...]  # findings that showed nothing
+    quiet: tuple[Finding, ...]  # findings that showed no leak
     blocks: Mapping[Section, tuple[Block, ...]]
     notes: tuple[str, ...]  # but those that have a place of their own
     criteria: Grid
@@ -77,21 +88,38 @@ class Page:
 def page_of(result: Result, run: Mapping[str, Any] | None) -> Page:
     """Arrange a result that is fit for sharing (see `results.sharing`)."""
     facts = result.facts
-    shown = [finding for finding in result.findings if finding.severity is not Severity.NONE]
     plain = json.dumps(result.to_plain(), separators=(",", ":"))
+    own = facts.visible + facts.at_risk + facts.left_out + facts.inconclusive
     return Page(
         title=words.AUDITS.get(result.audit, f"Audit: {result.audit}"),
         result=result,
         verdict=words.verdict(result),
+        date=date_of(run or {}),
+        sources=sources_of(result),
+        steps=next_steps(result, run),
+        silence=str(silence_of(result) or ""),
+        unproven=_unproven(result),
         cards=cards_of(result),
-        groups=_groups(shown),
-        quiet=tuple(finding for finding in result.findings if finding.severity is Severity.NONE),
+        groups=_groups(result),
+        quiet=tuple(one for one in result.findings if one.severity is Severity.NONE and one.name != DOUBT),
         blocks=_blocks(result),
-        notes=tuple(note for note in result.notes if note not in facts.visible + facts.at_risk),
+        notes=merged(note for note in result.notes if note not in own),
         criteria=criteria_of(result),
         adversaries=adversaries_of(result.findings),
         fields=fields_of(result, run or {}),
         json=plain if len(plain) <= LARGEST_JSON else "",
+    )
+
+
+def _unproven(result: Result) -> str:
+    """Why an interval above 0 may carry no finding: said where one does not."""
+    above = [one for one in result.findings if one.control and one.estimate.low > 0 and words.kind(one) != "dp claim"]
+    if all(one.severity is not Severity.NONE or one.name == DOUBT for one in above):
+        return ""
+    return (
+        "An interval above 0 may carry no finding: each holds on its own, and of "
+        f"{words.plural(len(result.findings), 'comparison')} some lie above 0 by chance. A finding is what is certain among all "
+        "of them together."
     )
 
 
@@ -103,41 +131,53 @@ def cards_of(result: Result, prefix: str = "card") -> tuple[Card, ...]:
 
 
 def _card(criterion: words.Question, result: Result, name: str) -> Card:
-    findings = [finding for finding in result.findings if words.kind(finding) == criterion.name]
+    findings = [one for one in result.findings if words.kind(one) == criterion.name and one.name != DOUBT]
     if not findings:
-        return Card(criterion, None, "", criterion.remedy, (), None)
+        return Card(criterion, None, None, "", "", criterion.remedy, (), None)
     worst = words.worst_of(findings)
     rate, estimate = words.attack_rate(worst), worst.estimate
-    lines = []
+    lines, than = [], ""
     if criterion.name == "dp claim":
-        big = f"ε ≥ {words.number(estimate.low)}"
+        big = f"ε ≥ {words.rounded(estimate.low)}"
         if worst.baseline is not None:
             lines.append(("other", "claimed", f"ε = {words.short(worst.baseline.value)}"))
         elif "claim" in result.plan:
             lines.append(("", "claimed", choice(result.plan["claim"])))
     else:
-        big = words.frequency(rate if rate is not None else estimate.value)
-        lines.append((f"square {worst.severity}", "attack", big))
+        big = words.more_in_100(estimate.value) if worst.control else "no comparison"
+        than = _than(worst, result)
+        lines.append((f"square {worst.severity}", "attack", words.frequency(estimate.value if rate is None else rate)))
         if worst.control is not None:
             lines.append(("control", "control", words.frequency(worst.control.value)))
         if worst.baseline is not None:
             lines.append(("other", "guessing", words.frequency(worst.baseline.value)))
     note = f"{words.measure(worst)}: {words.in_words(estimate)}."
     bar = card_chart(name, worst, f"{criterion.title}: {worst.title}")
-    return Card(criterion, worst, big, note, tuple(lines), bar, len(findings))
+    badge = words.finding_badge(worst, result)
+    return Card(criterion, worst, badge, big, than, note, tuple(lines), bar, len(findings))
 
 
-def _groups(findings: Sequence[Finding]) -> tuple[FindingGroup, ...]:
-    together: dict[tuple[Severity, str, str, str], list[Finding]] = {}
-    for finding in sorted(findings, key=lambda finding: -finding.severity.rank):
-        key = (finding.severity, words.kind(finding), finding.threat, finding.advice)
+def _than(finding: Finding, result: Result) -> str:
+    if finding.control is None:
+        return "how much of it the release adds is not known"
+    if silence_of(result) is State.CONFOUNDED:
+        return "than on the holdout, which differs by itself"
+    return "than without the release" if result.audit in OF_A_RELEASE else "than if they were not in the data"
+
+
+def _groups(result: Result) -> tuple[FindingGroup, ...]:
+    """What throws doubt on the others first, then leaks, worst first."""
+    doubts = [one for one in result.findings if one.name == DOUBT]
+    together: dict[tuple[words.Badge, str, str, str], list[Finding]] = {}
+    for finding in (*doubts, *sorted(result.leaks, key=lambda leak: -leak.severity.rank)):
+        key = (words.finding_badge(finding, result), words.kind(finding), finding.threat, finding.advice)
         together.setdefault(key, []).append(finding)
     groups: list[FindingGroup] = []
     said: set[str] = set()
     before = ""
-    for (severity, criterion, threat, advice), members in together.items():
+    for (badge, criterion, threat, advice), members in together.items():
         told = ("" if threat == before else threat, "" if advice in said else advice)
-        groups.append(FindingGroup(severity, criterion, *told, tuple(members)))
+        groups.append(FindingGroup(badge, criterion, *told, tuple(members)))
         before = threat
         said.add(advice)
     return tuple(groups)
@@ -145,7 +185,7 @@ def _groups(findings: Sequence[Finding]) -> tuple[FindingGroup, ...]:
 
 def _blocks(result: Result) -> dict[Section, tuple[Block, ...]]:
     blocks: dict[Section, list[Block]] = {}
-    rows = rows_of(result.findings)
+    rows = rows_of(result)
     if len(rows) > 1:
         title = "What each attack gains over its control"
         forest = forest_chart(

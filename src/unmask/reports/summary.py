@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from unmask.reports import words
+from unmask.reports.notes import merged
 from unmask.reports.record import criteria_of
-from unmask.results.policy import Severity
-from unmask.results.readable import readable
+from unmask.results.next_steps import NextStep, next_steps
+from unmask.results.readable import one_line, readable
 from unmask.results.result import Result
 from unmask.results.sharing import for_sharing
 
@@ -16,14 +18,14 @@ TOP = 5
 NO_WIDTH = "&#8203;"
 
 
-def summary(result: Result) -> str:
-    """Verdict, criteria, the worst findings, and what was not tested."""
+def summary(result: Result, run: Mapping[str, Any] | None = None) -> str:
+    """Verdict, what to do, criteria, the worst findings, and what was not tested; `run` is what run.json holds."""
     result = for_sharing(result)
     said = words.verdict(result)
-    shape = words.SHAPES[said.severity] if said.severity is not None else "—"
     title = words.AUDITS.get(result.audit, f"Audit: {result.audit}")
-    lines = [f"## {safe(title)}", "", f"**{shape} {said.label}: {safe(said.sentence)}**", ""]
-    lines += [f"- {safe(line)}" for line in said.support]
+    lines = [f"## {safe(title)}", "", f"**{said.badge.shape} {said.badge.label}: {safe(said.sentence)}**", ""]
+    lines += [f"- {safe(line)}" for line in (*said.support, *said.left_out)]
+    lines += ["", "What to do next:", "", *(f"1. {_step(step)}" for step in next_steps(result, run))]
     lines += ["", "What this cannot show:", "", *(f"- {safe(line)}" for line in said.cannot)]
     if result.findings:
         grid = criteria_of(result)
@@ -37,13 +39,19 @@ def summary(result: Result) -> str:
             for item in result.not_tested
         ]
     if result.notes:
-        lines += ["", "Notes:", "", *(f"- {safe(note)}" for note in result.notes)]
+        lines += ["", "Notes:", "", *(f"- {safe(note)}" for note in merged(result.notes))]
     lines += ["", f"Seed {result.seed}, unmask {safe(result.versions.get('unmask', '?'))}. Details: report.html."]
     return "\n".join(lines) + "\n"
 
 
+def _step(step: NextStep) -> str:
+    """A command stands as code, which shows everything as it is; a backtick would end it."""
+    command = one_line(step.command, 2000).replace("`", "'")
+    return safe(step.text) + (f" `{command}`" if command else "")
+
+
 def _findings(result: Result) -> Sequence[str]:
-    worst = [finding for finding in result.findings if finding.severity is not Severity.NONE]
+    worst = result.leaks
     if not worst:
         return ()
     lines = ["", "Findings:", ""]

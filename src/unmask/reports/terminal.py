@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from unmask.reports.words import LABELS, SHAPES, cell_text, exposed, in_words, measure, sentence, verdict
+from unmask.reports.notes import merged
+from unmask.reports.words import cell_text, exposed, finding_badge, in_words, measure, sentence, verdict
 from unmask.results.grid import Cell, Grid
-from unmask.results.policy import Severity
-from unmask.results.readable import readable
+from unmask.results.next_steps import next_steps
+from unmask.results.readable import one_line, readable
 from unmask.results.result import Finding, Records, Result
 from unmask.results.sharing import for_sharing
 
-COLOURS = {Severity.HIGH: "bold red", Severity.MEDIUM: "yellow", Severity.LOW: "cyan", Severity.NONE: "default"}
+COLOURS = {
+    "high": "bold red",
+    "medium": "yellow",
+    "low": "cyan",
+    "inconclusive": "magenta",
+    "confounded": "magenta",
+}  # by badge
 TOP_RECORDS = 10
 TOP_FINDINGS = 8
 
 
-def show(result: Result, console: Console, *, where: str = "") -> None:
-    """Print a result; `where` is the directory in which its files are."""
-    for part in render(result, where=where, width=console.width):
+def show(result: Result, console: Console, *, where: str = "", run: Mapping[str, Any] | None = None) -> None:
+    """Print a result; `where` is the directory in which its files are, `run` what run.json holds."""
+    for part in render(result, where=where, width=console.width, run=run):
         console.print(part)
 
 
-def render(result: Result, *, where: str = "", width: int = 120) -> list[RenderableType]:
+def render(
+    result: Result, *, where: str = "", width: int = 120, run: Mapping[str, Any] | None = None
+) -> list[RenderableType]:
     """The parts of a result in reading order; tables show as many columns as fit."""
     parts: list[RenderableType] = []
     records, result = result.records, for_sharing(result)  # records are for local eyes, as the terminal is
-    if result.findings:
-        parts += [_verdict(result), *_findings(result)]
+    if result.state is not None:
+        parts += [_verdict(result), *_findings(result), *_next(result, run)]
     parts += [_grid(grid, width) for grid in result.grids if not grid.detail]
     if records is not None:
         parts.append(_records(records, where, width))
@@ -40,30 +53,36 @@ def render(result: Result, *, where: str = "", width: int = 120) -> list[Rendera
         parts.append(_grid(Grid("not tested", "Not tested", ("what", "why", "how to enable"), rows), width))
     if result.notes:
         parts.append(Text("\nNotes", style="bold"))
-        parts += [Text(f"  - {readable(note, 600)}") for note in result.notes]
+        parts += [Text(f"  - {readable(note, 600)}") for note in merged(result.notes)]
     if result.failed_tasks:
         parts.append(Text(f"\n{result.failed_tasks} tasks failed; see the notes.", style="bold red"))
     parts.append(Text(f"\nSeed {result.seed}, unmask {readable(result.versions.get('unmask', '?'))}", style="dim"))
     if where:
-        parts.append(Text(f"Files are in {readable(where)}; open report.html in a browser", style="dim"))
+        parts.append(
+            Text(
+                f"Files are in {readable(where)}; open {readable(str(Path(where) / 'report.html'))} in a browser",
+                style="dim",
+            )
+        )
     return parts
 
 
 def _verdict(result: Result) -> RenderableType:
     said = verdict(result)
-    severity = said.severity or Severity.NONE
-    text = Text(f"{SHAPES[severity]} {LABELS[severity]}: {readable(said.sentence)}", style=COLOURS[severity])
-    if said.severity is Severity.NONE:
-        text.append("".join(f"\n{readable(line)}" for line in (*said.support, said.cannot[0])), style="default")
-    return Panel(text)
+    text = Text(
+        f"{said.badge.shape} {said.badge.label}: {readable(said.sentence)}",
+        style=COLOURS.get(said.badge.name, "default"),
+    )
+    lines = (*said.support, *said.left_out, *(() if result.leaks else said.cannot[:1]))
+    return Panel(text.append("".join(f"\n{readable(line, 600)}" for line in lines), style="default"))
 
 
 def _findings(result: Result) -> list[RenderableType]:
     """Findings with a severity in full, worst first; the others are in the tables."""
-    shown = sorted((f for f in result.findings if f.severity is not Severity.NONE), key=lambda f: -f.severity.rank)
-    threats = list(dict.fromkeys(finding.threat for finding in shown[:TOP_FINDINGS] or result.findings[:1]))
+    shown = sorted(result.leaks, key=lambda leak: -leak.severity.rank)
+    threats = list(dict.fromkeys(finding.threat for finding in shown[:TOP_FINDINGS]))
     parts: list[RenderableType] = [Text(readable(threat), style="dim") for threat in threats]
-    parts += [_finding(finding) for finding in shown[:TOP_FINDINGS]]
+    parts += [_finding(finding, result) for finding in shown[:TOP_FINDINGS]]
     advice = dict.fromkeys(readable(finding.advice, 600) for finding in shown[:TOP_FINDINGS])
     parts += [Text(f"  -> {line}") for line in advice]
     if len(shown) > TOP_FINDINGS:
@@ -71,8 +90,9 @@ def _findings(result: Result) -> list[RenderableType]:
     return parts
 
 
-def _finding(finding: Finding) -> RenderableType:
-    text = Text(f"{SHAPES[finding.severity]} {finding.severity}  ", style=COLOURS[finding.severity])
+def _finding(finding: Finding, result: Result) -> RenderableType:
+    badge = finding_badge(finding, result)
+    text = Text(f"{badge.shape} {badge.label}  ", style=COLOURS.get(badge.name, "default"))
     lines = [sentence(finding.title), f"{measure(finding)}: {in_words(finding.estimate)}"]
     if finding.control:
         lines.append(f"Control: {in_words(finding.control)}")
@@ -82,6 +102,15 @@ def _finding(finding: Finding) -> RenderableType:
         worst, above = exposed(finding.exposure)
         lines.append(f"Records above tolerance: {above}; worst record: {worst}")
     return text.append("\n    ".join(readable(line) for line in lines), style="default")
+
+
+def _next(result: Result, run: Mapping[str, Any] | None) -> list[RenderableType]:
+    parts: list[RenderableType] = [Text("\nWhat to do next", style="bold")]
+    for number, step in enumerate(next_steps(result, run), start=1):
+        parts.append(Text(f"  {number}. {readable(step.text, 600)}"))
+        if step.command:
+            parts.append(Text(f"     {one_line(step.command, 2000)}", style="bold", overflow="fold", no_wrap=False))
+    return parts
 
 
 def _grid(grid: Grid, width: int) -> RenderableType:

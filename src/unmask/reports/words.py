@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 
-from unmask.results.figures import frequency, in_words, number, percent, short
+from unmask.results.figures import frequency, in_words, interval, more_in_100, number, percent, rounded, short
 from unmask.results.grid import Cell
 from unmask.results.result import Exposure
 from unmask.results.verdict import (
     AUDITS,
     CRITERIA,
-    LABELS,
     SHAPES,
+    Badge,
     Question,
     Verdict,
     attack_rate,
+    badge_of,
+    finding_badge,
     kind,
     measure,
     plural,
@@ -24,8 +26,10 @@ from unmask.results.verdict import (
 )  # fmt: skip
 
 __all__ = [  # noqa: RUF022 - by subject
-    "Verdict", "verdict", "AUDITS", "CRITERIA", "Question", "kind", "SHAPES", "LABELS", "worst_of", "measure", "attack_rate",
-    "frequency", "in_words", "number", "percent", "short", "plural", "sentence", "exposed", "cell_text",
+    "Verdict", "verdict", "AUDITS", "CRITERIA", "Question", "kind", "SHAPES", "worst_of", "measure", "attack_rate",
+    "Badge", "badge_of", "finding_badge",
+    "frequency", "in_words", "interval", "more_in_100", "number", "percent", "rounded", "short", 
+    "plural", "sentence", "exposed", "cell_text",
 ]  # fmt: skip
 
 

@@ -1,1 +1,1 @@
-"""What comes out of an audit, and all that its readers know: the result, the policy that judged it, the run directory."""
+"""What comes out of an audit, and all that its readers know; one file per notion, such as result, policy, state, verdict."""

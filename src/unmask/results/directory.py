@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -12,12 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unmask.errors import RunError
-from unmask.files import parse_json, read_text, shown, write_atomically
+from unmask.errors import InputError, RunError
+from unmask.files import is_stream, parse_json, read_text, shown, write_atomically
 from unmask.results.grid import Cell
-from unmask.results.plain import to_plain
+from unmask.results.plain import from_plain, to_plain
 from unmask.results.readable import FORMULAS, spreadsheet_text
-from unmask.results.result import Records, Result
+from unmask.results.result import InputFile, Records, Result
 
 RESULT, RECORDS, RUN = "result.json", "records.csv", "run.json"
 
@@ -31,8 +32,9 @@ def write(result: Result, directory: str | Path, *, run: Mapping[str, Any] | Non
     check_plan(directory, result)
     if result.records is not None:
         write_atomically(directory / RECORDS, _records_text(result.records), private=True)
-    if run is not None:
-        write_atomically(directory / RUN, json.dumps(dict(run), indent=2) + "\n")
+    if run is not None or result.files:
+        kept = {**(run or {}), **({"files": to_plain(result.files)} if result.files else {})}
+        write_atomically(directory / RUN, json.dumps(kept, indent=2) + "\n")
     text = json.dumps(result.to_plain(), indent=1, ensure_ascii=False, allow_nan=False)
     write_atomically(directory / RESULT, text + "\n")
     return directory
@@ -59,7 +61,7 @@ def check_directory(directory: str | Path, expected: Result | None = None) -> No
 
 
 def load(directory: str | Path) -> Result:
-    """Read the result of a run directory (or of a result.json), with its records if they are there."""
+    """Read the result of a run directory (or of a result.json), with its records and the names of its files if they are there."""
     path = Path(directory)
     path = path / RESULT if os.path.isdir(path) or not path.suffix else path
     try:
@@ -72,7 +74,7 @@ def load(directory: str | Path) -> Result:
             else "Name the directory that an audit wrote (--out)."
         )
         raise RunError(f"{shown(path.parent)}: there is no {RESULT} here. {advice}") from None
-    result = Result.from_plain(plain, path.name)
+    result = replace(Result.from_plain(plain, path.name), files=_files_of(read_run(path.parent)))
     records = path.with_name(RECORDS)
     if not os.path.exists(records):
         return result
@@ -80,6 +82,40 @@ def load(directory: str | Path) -> Result:
         return replace(result, records=_records_from(read_text(records, error=RunError)))
     except csv.Error as problem:
         raise RunError(f"{shown(records)}: not a readable table ({problem}). Remove it, or run again.") from None
+
+
+def read_run(directory: Path) -> dict[str, Any]:
+    """How a result came about, if that was kept and can be read: nothing depends on it."""
+    try:
+        run = parse_json(read_text(directory / RUN), RUN)
+    except (FileNotFoundError, InputError):
+        return {}
+    return run if isinstance(run, dict) else {}
+
+
+def _files_of(run: Mapping[str, Any]) -> tuple[InputFile, ...]:
+    """The files that went in, if they can be read."""
+    try:
+        return tuple(from_plain(InputFile, item, RUN) for item in run.get("files", []))
+    except (RunError, TypeError):
+        return ()
+
+
+def input_files(sources: Mapping[str, Any]) -> tuple[InputFile, ...]:
+    """Names and digests of the files among these sources, by role; several under one role are numbered. Streams have none."""
+    found = []
+    for role, source in sources.items():
+        each = source if isinstance(source, list | tuple) else [source]
+        roles = [role] if len(each) == 1 else [f"{role} {place}" for place in range(1, len(each) + 1)]
+        for name, path in zip(roles, each, strict=True):
+            if isinstance(path, Path) and os.path.isfile(path) and not is_stream(path):
+                found.append(InputFile(name, path.name, _sha256(path)))
+    return tuple(found)
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def check_plan(directory: Path, result: Result) -> None:

@@ -61,17 +61,32 @@ def frequency(share: float) -> str:
     return f"{count} in 100"
 
 
+def more_in_100(gain: float) -> str:
+    """What an attack gains, as people read it: `5 more in 100`."""
+    if not math.isfinite(gain):
+        return "unknown"
+    count = round(100 * gain)
+    if count > 0:
+        return f"{count} more in 100"
+    return "under 1 more in 100" if gain > 0 else "none more in 100"
+
+
 def in_words(figure: Figure) -> str:
     """A number with its interval, confidence and size."""
-    low, high = number(figure.low), number(figure.high)
+    low, high = rounded(figure.low), rounded(figure.high)
     sure = f"{percent(figure.confidence)}, n = {figure.n:,}"
     if math.isinf(figure.high):
         return (
             f"at least {low} ({sure})"
             if figure.value == figure.low
-            else f"{number(figure.value)} (at least {low}, {sure})"
+            else f"{rounded(figure.value)} (at least {low}, {sure})"
         )
-    return f"{number(figure.value)} ({low} to {high}, {sure})"
+    return f"{rounded(figure.value)} ({low} to {high}, {sure})"
+
+
+def interval(figure: Figure) -> str:
+    """A number with its interval alone."""
+    return f"{rounded(figure.value)} ({rounded(figure.low)} to {rounded(figure.high)})"
 
 
 def percent(share: float) -> str:
@@ -90,6 +105,11 @@ def number(value: float) -> str:
     if abs(value) >= 100 or value in (0.0, 1.0):
         return f"{value:,.0f}"
     return f"{value:.3f}" if abs(value) < 1 else f"{value:.2f}"
+
+
+def rounded(value: float) -> str:
+    """The same for people who do not read powers of ten."""
+    return "0.000" if value and abs(value) < 0.0005 else number(value)
 
 
 def short(value: float) -> str:

@@ -1,8 +1,8 @@
 """Results of formats 2 and 3 in the present one.
 
-Format 3 did not say which columns were left out, nor whether a leak could have been seen. Format 2, of unmask
-0.1, said by names and by the texts of headers what a table or a line of a chart is. This is the only place that still
-knows them: readers go by the types since format 3.
+Format 3 did not say which columns were left out, nor whether a leak could have been seen. Format 2, of unmask 0.1, said by
+names and by the texts of headers what a table or a line of a chart is. This is the only place that still knows them: readers go
+by the types since format 3.
 """
 
 from __future__ import annotations

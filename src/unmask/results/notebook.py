@@ -5,15 +5,15 @@ Everything passes `for_sharing`, is made readable and escaped. There is no scrip
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from unmask.results.figures import in_words
-from unmask.results.policy import Severity
+from unmask.results.next_steps import next_steps
 from unmask.results.readable import readable
 from unmask.results.result import Finding, Result
 from unmask.results.sharing import for_sharing
-from unmask.results.verdict import AUDITS, LABELS, SHAPES, Verdict, measure, plural, sentence, verdict
+from unmask.results.verdict import AUDITS, Badge, finding_badge, measure, plural, sentence, verdict
 
 TOP = 8  # findings in the table
 HEADS = ("severity", "finding", "measured")
@@ -29,46 +29,43 @@ def notebook_html(result: Result) -> str:
     title = AUDITS.get(result.audit, f"Audit: {result.audit}")
     parts = [
         _tag("p", _text(f"{title}, seed {result.seed}"), "margin:.6em 0 0;opacity:.85"),
-        _tag("p", _badge(said) + _text(said.sentence), "margin:.2em 0 .6em;font-size:115%"),
-        _findings(result.findings),
-        _advice(result, said),
+        _tag(
+            "p", f"<strong>{_badge(said.badge)}</strong> · {_text(said.sentence)}", "margin:.2em 0 .6em;font-size:115%"
+        ),
+        _list("", (*said.support, *said.left_out)),
+        _findings(result),
+        _list("What to do next", [f"{step.text} {step.command}".strip() for step in next_steps(result)]),
         _tag("p", _text(said.cannot[0]), "margin:.6em 0 0;opacity:.85"),
     ]
     return _tag("div", "".join(parts), _BOX)
 
 
-def _badge(said: Verdict) -> str:
-    """Severity by shape and word: colours are those of the page."""
-    shape = "—" if said.severity is None else SHAPES[said.severity]
-    return f"<strong>{shape} {_text(said.label)}</strong> · "
+def _badge(badge: Badge) -> str:
+    """By shape and word: colours are those of the page."""
+    return _text(f"{badge.shape} {badge.label}".replace(" ", "\N{NO-BREAK SPACE}"))
 
 
-def _findings(findings: tuple[Finding, ...]) -> str:
-    if not findings:
+def _findings(result: Result) -> str:
+    if not result.findings:
         return ""
-    worst_first = sorted(findings, key=lambda finding: -finding.severity.rank)
+    worst_first = sorted(result.findings, key=lambda finding: -finding.severity.rank)
     head = _row("th", map(_text, HEADS))
-    rows = "".join(_row("td", _cells(finding)) for finding in worst_first[:TOP])
-    more = len(findings) - TOP
+    rows = "".join(_row("td", _cells(finding, result)) for finding in worst_first[:TOP])
+    more = len(result.findings) - TOP
     note = f"{plural(more, 'more finding')}: see .findings or .to_frame()" if more > 0 else ""
     table = _tag("table", f"<thead>{head}</thead><tbody>{rows}</tbody>", "border-collapse:collapse;width:100%;margin:0")
     return _tag("div", table, "overflow-x:auto") + (_tag("p", _text(note), "margin:.3em 0;opacity:.85") if note else "")
 
 
-def _cells(finding: Finding) -> Iterable[str]:
-    severity = f"{SHAPES[finding.severity]} {LABELS[finding.severity]}".replace(" ", "\N{NO-BREAK SPACE}")
+def _cells(finding: Finding, result: Result) -> Iterable[str]:
     measured = f"{measure(finding)}: {in_words(finding.estimate)}"
-    return map(_text, (severity, sentence(finding.title), measured))
+    return _badge(finding_badge(finding, result)), _text(sentence(finding.title)), _text(measured)
 
 
-def _advice(result: Result, said: Verdict) -> str:
-    """What to do about what was found, or how large a leak would have been seen."""
-    shown = [finding for finding in result.findings if finding.severity is not Severity.NONE]
-    shown.sort(key=lambda finding: -finding.severity.rank)
-    lines = tuple(dict.fromkeys(finding.advice for finding in shown))[:TOP] or said.support
+def _list(title: str, lines: Sequence[str]) -> str:
     if not lines:
         return ""
-    head = _tag("p", "<strong>What to do</strong>", "margin:.6em 0 .1em") if shown else ""
+    head = _tag("p", f"<strong>{title}</strong>", "margin:.6em 0 .1em") if title else ""
     return head + _tag("ul", "".join(f"<li>{_text(line)}</li>" for line in lines), "margin:.1em 0;padding-left:1.4em")
 
 
@@ -82,4 +79,4 @@ def _tag(name: str, inside: str, style: str) -> str:
 
 
 def _text(text: str) -> str:
-    return f"<bdi>{escape(readable(text))}</bdi>"
+    return f"<bdi>{escape(readable(text), quote=False)}</bdi>"

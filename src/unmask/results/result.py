@@ -19,6 +19,7 @@ from unmask.results.grid import Cell, Grid, Series
 from unmask.results.migration import OLDEST, upgraded
 from unmask.results.plain import from_plain, to_plain
 from unmask.results.policy import Policy, Severity
+from unmask.results.state import DOUBT, State, silence_of
 from unmask.tables.table import Table
 from unmask.tables.units import units
 from unmask.versions import version_of
@@ -90,6 +91,15 @@ class Input:
     digest: str
 
 
+@dataclass(frozen=True)
+class InputFile:
+    """A file that a table came from. It stands in run.json: the same table in another file gives the same result."""
+
+    role: str
+    name: str  # without its folder
+    sha256: str  # of the file on disk, as `sha256sum` prints it
+
+
 @dataclass(frozen=True, eq=False)
 class Records:
     """Scores of single records by row number. Kept in a local file, never in result.json or the report."""
@@ -117,18 +127,29 @@ class Result:
     versions: Mapping[str, str] = field(default_factory=lambda: installed_versions())
     format: int = FORMAT
     records: Records | None = field(default=None, compare=False, metadata={"local": True})
+    files: tuple[InputFile, ...] = field(default=(), compare=False, metadata={"local": True})
     # What a run directory needs to know of the plan: which choices may differ between its runs, and the usual value of those
     # that an older version did not have.
     growing: tuple[str, ...] = field(default=(), compare=False, metadata={"local": True})
     usual: Mapping[str, Any] = field(default_factory=dict, compare=False, metadata={"local": True})
 
     @property
+    def leaks(self) -> tuple[Finding, ...]:
+        """The findings that show a leak; what throws doubt on the others is none."""
+        return tuple(one for one in self.findings if one.severity is not Severity.NONE and one.name != DOUBT)
+
+    @property
     def severity(self) -> Severity:
-        """The worst finding: privacy is a maximum, not a mean."""
-        return max((finding.severity for finding in self.findings), key=lambda s: s.rank, default=Severity.NONE)
+        """The worst leak: privacy is a maximum, not a mean."""
+        return max((leak.severity for leak in self.leaks), key=lambda s: s.rank, default=Severity.NONE)
+
+    @property
+    def state(self) -> State | None:
+        """What the audit comes to; None if nobody was to be attacked."""
+        return State.LEAK if self.leaks else silence_of(self)
 
     def __repr__(self) -> str:
-        told = self.severity if self.findings else "no findings"
+        told = (self.severity if self.leaks else self.state) if self.findings else "no findings"
         many = f"{len(self.findings)} finding{'' if len(self.findings) == 1 else 's'}, " if self.findings else ""
         return f"<Result of {self.audit!r}: {told}, {many}seed {self.seed}>"
 

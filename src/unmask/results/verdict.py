@@ -1,4 +1,4 @@
-"""The verdict of a result in one sentence, how sure it is, and what it cannot show.
+"""The verdict of a result in one sentence and one badge, how sure it is, and what it cannot show.
 
 Notebook, terminal, HTML and Markdown say the same thing because they take it from here.
 """
@@ -8,13 +8,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unmask.results.figures import in_words, percent
+from unmask.results.figures import in_words, more_in_100, number, percent
 from unmask.results.policy import Severity
 from unmask.results.result import Finding, Result
+from unmask.results.state import DOUBT, State, reasons_of, silence_of
 
 # Severity by word, shape and colour: no reader depends on one of them alone. "None" is never green: it is no promise.
 SHAPES = {Severity.HIGH: "▲", Severity.MEDIUM: "◆", Severity.LOW: "●", Severity.NONE: "○"}
-LABELS = {Severity.HIGH: "high", Severity.MEDIUM: "medium", Severity.LOW: "low", Severity.NONE: "none shown"}
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A verdict at a glance: a colour, a shape and a word. Looking and finding nothing has another one than not being able to."""
+
+    name: str  # of the colour
+    shape: str
+    label: str
+
+
+LEVELS = {severity: Badge(str(severity), SHAPES[severity], str(severity)) for severity in Severity}  # of a leak
+SILENCES = {
+    State.NONE: Badge("none", SHAPES[Severity.NONE], "no leak found"),
+    State.INCONCLUSIVE: Badge("inconclusive", "?", "inconclusive"),
+    State.CONFOUNDED: Badge("confounded", "≠", "confounded"),
+}
+NO_VERDICT = Badge("untested", "—", "no verdict")
 
 
 @dataclass(frozen=True)
@@ -27,24 +45,34 @@ class Question:
     legal: bool = False
     also: tuple[str, ...] = ()  # other names that audits give it
     remedy: str = ""
+    answer: str = ""  # if the release leaks
 
 
 _AUDIT = "`unmask audit` tests it, given the real, the synthetic and a holdout table."
 
 CRITERIA = (
-    Question("singling out", "Singling out", "Can one person be picked out of the crowd?", True, (), _AUDIT),
     Question(
-        "linking", "Linking", "Can two pieces about one person be put together?", True, ("linkability", "linkage"), _AUDIT
+        "singling out", "Singling out", "Can one person be picked out of the crowd?", True, (), _AUDIT,
+        "Single people can be picked out of the crowd",
+    ),
+    Question(
+        "linking", "Linking", "Can two pieces about one person be put together?", True, ("linkability", "linkage"), _AUDIT,
+        "Two pieces about one person can be put together",
     ),
     Question(
         "inferring", "Inferring", "Can a secret of a person be guessed?", True, ("inference", "attribute"),
         "`unmask audit --secret` or `unmask attack --goal attribute` tests it.",
+        "Secrets of people can be guessed",
     ),
     Question(
         "membership", "Membership", "Can it be told who was in the data?", False, (),
         "`unmask audit` or `unmask attack` tests it.",
+        "It can be told who was in the data",
     ),
-    Question("reconstruction", "Reconstruction", "Can records be rebuilt from what is published?"),
+    Question(
+        "reconstruction", "Reconstruction", "Can records be rebuilt from what is published?", False, (), "",
+        "Records can be rebuilt from what is published",
+    ),
     Question(
         "dp claim", "Differential privacy claim", "Does the claimed epsilon hold?", False, ("claim", "epsilon"),
         "`unmask epsilon` tests it.",
@@ -74,48 +102,110 @@ _CANNOT = {
     "holdout may be at higher risk than the averages say.",
 }
 _CANNOT["demo"] = _CANNOT["release"]
+OF_A_RELEASE = ("release", "demo")  # audits of one published table
+NO_CONTROL = "Success, with no control to compare it with"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The worst finding in one sentence, how sure it is, and what the audit cannot show."""
+    """What the audit comes to in one sentence, how sure it is, and what it cannot show."""
 
-    severity: Severity | None  # None: nothing was attacked
-    label: str
+    state: State | None  # None: nobody was to be attacked
+    badge: Badge
     sentence: str
     support: tuple[str, ...]
+    left_out: tuple[str, ...]  # columns that no attack looked at
     cannot: tuple[str, ...]
 
 
 def verdict(result: Result) -> Verdict:
     """Privacy is a maximum: the worst finding decides, and its absence proves nothing."""
-    if not result.findings:
-        return Verdict(
-            None, "no verdict", "Nothing was attacked here, so this says nothing about what a release gives away.",
-            _failures(result), _cannot(result),
-        )  # fmt: skip
-    worst = worst_of(result.findings)
-    if worst.severity is not Severity.NONE:
-        support = (f"{measure(worst)}: {in_words(worst.estimate)}.", f"Attacker: {worst.threat}", worst.advice)
-        return Verdict(
-            worst.severity,
-            LABELS[worst.severity],
-            sentence(worst.title),
-            (*support, *_failures(result)),
-            _cannot(result),
-        )
-    many = plural(len(result.findings), "comparison")
-    sure = f"{percent(worst.estimate.confidence)} confidence"
-    extra: tuple[str, ...] = ()
-    if kind(worst) == "dp claim" and all(kind(finding) == "dp claim" for finding in result.findings):
-        text = f"The claim was not refuted ({sure})."
-        extra = (f"{measure(worst)}: {in_words(worst.estimate)}.",)
-    elif any(finding.control is not None for finding in result.findings):
-        text = f"No attack beat its control ({many}, {sure})."
+    state = result.state
+    if state is None:
+        told: tuple[str, ...] = ("Nothing was attacked here, so this says nothing about what a release gives away.",)
+    elif state is State.LEAK:
+        told = _leak(result)
+    elif state is State.CONFOUNDED:
+        told = _confounded(result)
+    elif state is State.INCONCLUSIVE:
+        told = (_no_answer(result), *reasons_of(result), *result.facts.visible)
     else:
-        text = f"No leak was shown, but nothing here had a control to be compared with ({many})."
-    visible = result.facts.visible or ("How large a leak would have been seen was not measured.",)
-    return Verdict(Severity.NONE, LABELS[Severity.NONE], text, (*extra, *visible, *_failures(result)), _cannot(result))
+        told = _no_leak(result)
+    support = tuple(dict.fromkeys((*told[1:], *_failures(result))))
+    return Verdict(state, badge_of(result), told[0], support, result.facts.left_out, _cannot(result))
+
+
+def badge_of(result: Result) -> Badge:
+    """The badge of a whole result."""
+    state = result.state
+    if state is State.LEAK:
+        level = LEVELS[result.severity]
+        return Badge(level.name, level.shape, f"{state} ({level.label})")
+    return NO_VERDICT if state is None else SILENCES[state]
+
+
+def finding_badge(finding: Finding, result: Result) -> Badge:
+    """The badge of one finding: what its silence means depends on the whole audit, and on whether it had a control."""
+    if finding.name == DOUBT:
+        return SILENCES[State.CONFOUNDED]
+    if finding.severity is not Severity.NONE:
+        return LEVELS[finding.severity]
+    silence = silence_of(result) or State.NONE
+    if silence is State.NONE and measure(finding) == NO_CONTROL:
+        silence = State.INCONCLUSIVE
+    return SILENCES[silence]
+
+
+def _leak(result: Result) -> tuple[str, ...]:
+    worst = worst_of(result.leaks)
+    doubts = (f"{sentence(one.title)} {one.advice}" for one in result.findings if one.name == DOUBT)
+    return (
+        in_one_sentence(worst, result),
+        sentence(worst.title),
+        f"{measure(worst)}: {in_words(worst.estimate)}.",
+        f"Attacker: {worst.threat}",
+        *doubts,
+        *result.facts.at_risk,
+    )
+
+
+def in_one_sentence(finding: Finding, result: Result) -> str:
+    """A leak for people who read no other sentence."""
+    if kind(finding) == "dp claim":
+        return f"The claimed differential privacy does not hold: epsilon is at least {number(finding.estimate.low)}."
+    answer = next((each.answer for each in CRITERIA if each.name == kind(finding)), "")
+    if not answer or finding.control is None or result.audit not in OF_A_RELEASE:
+        return sentence(finding.title)
+    return f"{answer}: {more_in_100(finding.estimate.value)} than without the release."
+
+
+def _confounded(result: Result) -> tuple[str, ...]:
+    doubt = next(one for one in result.findings if one.name == DOUBT)
+    told = doubt.title.removeprefix("Confounded: ")
+    no_answer = "Whether the release leaks cannot be said: no attack went beyond that difference."
+    return sentence(told), no_answer, *reasons_of(result)
+
+
+def _no_answer(result: Result) -> str:
+    if not result.findings:
+        return "Nothing was attacked, so that nothing can be said."
+    if _only_a_claim(result):
+        return "The claim was not refuted, but these runs could not have refuted it."
+    return "No leak was shown, but a leak of 10 in 100 people could not have been seen."
+
+
+def _no_leak(result: Result) -> tuple[str, ...]:
+    first = worst_of(result.findings)
+    sure = f"{percent(first.estimate.confidence)} confidence"
+    visible = result.facts.visible
+    if _only_a_claim(result):
+        return f"The claim was not refuted ({sure}).", f"{measure(first)}: {in_words(first.estimate)}.", *visible
+    many = plural(len(result.findings), "comparison")
+    return f"No attack did better on people in the data than on people who are not ({many}, {sure}).", *visible
+
+
+def _only_a_claim(result: Result) -> bool:
+    return all(kind(finding) == "dp claim" for finding in result.findings)
 
 
 def _failures(result: Result) -> tuple[str, ...]:
@@ -161,7 +251,7 @@ def measure(finding: Finding) -> str:
     """What the estimate of a finding is."""
     if kind(finding) == "dp claim":
         return "Epsilon"
-    return "Success, with no control to compare it with" if finding.control is None else "Gain over the control"
+    return NO_CONTROL if finding.control is None else "Gain over the control"
 
 
 def attack_rate(finding: Finding) -> float | None:

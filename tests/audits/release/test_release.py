@@ -11,6 +11,7 @@ from unmask.datasets import planted
 from unmask.errors import InputError, ParameterError, SchemaError
 from unmask.generators.independent import Independent
 from unmask.results.policy import Severity
+from unmask.results.state import State
 from unmask.tables.infer import Hints
 from unmask.tables.read import read_table, write_csv
 
@@ -83,6 +84,7 @@ def test_without_a_holdout_nothing_is_called_a_leak_but_copies(release):
     assert [i.role for i in result.inputs] == ["real", "synthetic"], "the training data are not split in silence"
     copied = audit(release.real, release.real)
     assert copied.severity is Severity.HIGH
+    assert (result.state, copied.state) == (State.INCONCLUSIVE, State.LEAK)
     assert copied.findings[0].name == "copies"
 
 
@@ -93,9 +95,10 @@ def test_a_holdout_of_other_people_is_called_confounded_not_a_leak(release):
     result = audit(release.real, release.synthetic, holdout=other)
     assert result.findings[0].name == "holdout"
     assert result.findings[0].title.startswith("Confounded")
-    assert result.severity is Severity.LOW
+    assert (result.severity, result.state) == (Severity.NONE, State.CONFOUNDED)
     assert "named at risk" not in result.records.columns, "nobody is named where the holdout differs"
     leaking = audit(release.real, release.real, holdout=other)
+    assert leaking.state is State.LEAK
     assert leaking.severity is Severity.HIGH, "a difference of the tables hides no leak that goes beyond it"
 
 
@@ -216,7 +219,7 @@ def test_the_command_gives_a_verdict_an_exit_code_and_files(release, tmp_path):
         tmp_path / "a",
     )
     assert clean.returncode == 0, clean.stderr
-    assert "No attack beat its control" in clean.stdout
+    assert "no leak found: No attack did better" in clean.stdout
     leaky = unmask(
         "audit", tmp_path / "real.csv", tmp_path / "real.csv", "--holdout", tmp_path / "holdout.csv", "--quiet"
     )

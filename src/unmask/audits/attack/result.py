@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from unmask.results.figures import figure, in_100
 from unmask.results.grid import Cell, Grid, Section, Series
 from unmask.results.policy import Severity
 from unmask.results.result import Exposure, Facts, Finding, Records
+from unmask.results.state import LEAK
 from unmask.simulation.draws import failures_in_words
 from unmask.stats import auc, smallest_visible_leak
 from unmask.stats.cases import Cases
@@ -38,13 +40,14 @@ def part_of(bench: Bench, claim: Claim | None, notes: tuple[str, ...]) -> Part:
                 findings.append(_finding(played, name, group, outcome, limit, exposure))
                 rows.append((name, group, *_cells(outcome, raw)))
     failures = played.test.failures + played.shadow.failures
-    visible, claims = _visible(played, bench.tests), claim_in_words(claim, limit)
+    leak, claims = _visible_leak(played, bench.tests), claim_in_words(claim, limit)
+    visible = (leak.in_words,)
     return Part(
         findings=tuple(findings),
         grids=(*_grids(played.plan, rows), _controls(bench)),
         series=tuple(_series(bench)),
         notes=(*notes, *_notes(played, claims, failures), *visible),
-        facts=Facts(visible=visible, claims=claims),
+        facts=Facts(visible=visible, claims=claims, inconclusive=leak.too_large),
         failed_tasks=len(failures),
     )
 
@@ -198,8 +201,37 @@ def _notes(played: Played, claims: tuple[str, ...], failures: tuple[str, ...]) -
     return tuple(notes)
 
 
-def _visible(played: Played, tests: int) -> tuple[str, ...]:
-    """The smallest leak that the smallest group of targets would have shown."""
+@dataclass(frozen=True)
+class VisibleLeak:
+    """The smallest leak that every group of targets would have shown in 8 of 10 runs; infinite if there is none."""
+
+    share: float  # of the releases with a target
+    together: bool  # whether targets share releases
+
+    @property
+    def in_words(self) -> str:
+        """The sentence of the verdict."""
+        if not np.isfinite(self.share):
+            return "With so few releases not even a leak of everything would have been seen: use more --tests."
+        together = ", all targets of a release at once," if self.together else ""
+        return (
+            f"An attack without false alarms that recognises {in_100(self.share)} releases with a target{together} would have "
+            "been seen in 8 of 10 runs of this size; an attack with false alarms must do better than that."
+        )
+
+    @property
+    def too_large(self) -> tuple[str, ...]:
+        """Why nothing can be concluded; empty if a leak of 10 % would have been seen."""
+        if self.share <= LEAK:
+            return ()
+        least = f", only one of {in_100(self.share)}" if np.isfinite(self.share) else ""
+        return (
+            f"An attack that recognises 10 in 100 releases with a target would not have been seen{least}: use more --tests.",
+        )
+
+
+def _visible_leak(played: Played, tests: int) -> VisibleLeak:
+    """The leak that the smallest group of targets would have shown."""
     adjusted = 1 - (1 - played.confidence) / tests
     leaks, shared = [], False
     for group in played.groups:
@@ -217,10 +249,4 @@ def _visible(played: Played, tests: int) -> tuple[str, ...]:
                 members, power=0.8, confidence=adjusted, rng=stream(played.plan.seed, "visible", group)
             )
         )
-    if not leaks or not np.isfinite(max(leaks)):
-        return ("With so few releases not even a leak of everything would have been seen: use more --tests.",)
-    together = ", all targets of a release at once," if shared else ""
-    return (
-        f"An attack without false alarms that recognises {in_100(max(leaks))} releases with a target{together} would have "
-        "been seen in 8 of 10 runs of this size; an attack with false alarms must do better than that.",
-    )
+    return VisibleLeak(max(leaks, default=float("inf")), shared)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import expit
 
+from unmask.attacks.claim.wager import Wager
 from unmask.stats import stakes
 
 REPEATS = 200
@@ -50,3 +52,16 @@ def smallest_seen(curve: list[tuple[float, float]], power: float) -> float:
             break
         found = truth
     return found
+
+
+def too_few_runs(wager: Wager) -> tuple[str, ...]:
+    """Why a claim that stands could not have fallen: not even a perfect attack on the runs that worked would have refuted it."""
+    worked = wager.runs - len(wager.failed)
+    visible = replace(wager.betting, runs=worked).bound().largest_visible
+    if visible >= wager.claim.epsilon:
+        return ()
+    which = f"{worked:,} of {wager.runs:,} runs that did not fail" if wager.failed else f"{wager.runs:,} runs"
+    return (
+        f"The claim could not have been refuted: the most that {which} can show is an epsilon of {visible:.3g}. "
+        "Play more --runs.",
+    )

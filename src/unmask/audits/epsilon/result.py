@@ -14,7 +14,7 @@ from unmask.attacks.claim.wager import Wager
 from unmask.audits.epsilon.attacks import bits_attacks, has_fractions
 from unmask.audits.epsilon.fixed import Fixed, fixed_bounds
 from unmask.audits.epsilon.plan import EpsilonPlan
-from unmask.audits.epsilon.power import power_curve, smallest_seen
+from unmask.audits.epsilon.power import power_curve, smallest_seen, too_few_runs
 from unmask.audits.epsilon.support import Support, support_in_words, support_of
 from unmask.audits.part import Part
 from unmask.generators._generator import Measurement, claim_for
@@ -87,6 +87,7 @@ def part_of(played: PlayedClaim) -> Part:
     support = support_of(wager.sides[0].history(), plan.tested) if wager.sides[0].coins else []
     bits = _bits(played)
     visible, void = () if wager.refuted else (_power_note(played),), _void(played)
+    unseen = () if wager.refuted else (*too_few_runs(wager), *_not_found(played.controls))
     findings = [_finding(played, bound)]
     if bits is not None and bits.refuted:
         findings.append(_bits_finding(bits))
@@ -100,7 +101,7 @@ def part_of(played: PlayedClaim) -> Part:
         ),
         series=_series(played),
         notes=tuple(_notes(played, bound, (*visible, *void), support, bits)),
-        facts=Facts(visible=visible, claims=void),
+        facts=Facts(visible=visible, claims=void, inconclusive=unseen),
         not_tested=tuple(_not_tested(played, fixed)),
         failed_tasks=len(wager.failed),
     )
@@ -340,6 +341,13 @@ def _control_notes(controls: Sequence[Control]) -> list[str]:
     if not bad:
         return []
     return [f"A control did not behave ({', '.join(bad)}): do not trust this audit before you know why (see controls)."]
+
+
+def _not_found(controls: Sequence[Control]) -> tuple[str, ...]:
+    """That the attacks missed a leak of everything, if so."""
+    if all(control.behaves for control in controls if control.name == "copycat"):
+        return ()
+    return ("The same attacks missed a generator that copies all rows: see the controls.",)
 
 
 def _power_note(played: PlayedClaim) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.audits.everyone.evidence import TWO_PARTS
+from unmask.results.state import LEAK, is_seen
 from unmask.stats import log_e_value_of_bets
 
 CHANCES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -29,6 +30,11 @@ class Power:
         enough = [chance for chance, seen in zip(self.chances, self.seen, strict=True) if seen >= ENOUGH]
         return min(enough) if enough else None
 
+    @property
+    def sees_copies(self) -> bool:
+        """Whether somebody who is copied whenever they are in is listed more often than not."""
+        return is_seen(round(TRIALS * self.seen[-1]), TRIALS)
+
 
 def judged_runs(runs: int) -> int:
     """How many of the runs are bet on."""
@@ -46,6 +52,15 @@ def power_of(runs: int, units: int, *, rate: float, company: int = 1) -> Power:
         evidence = np.where(copied, CERTAIN, np.log(max(1 - chance, np.exp(-CERTAIN))))
         seen.append(float(np.mean(log_e_value_of_bets(evidence, members) >= threshold)))
     return Power(CHANCES, tuple(seen), company)
+
+
+def too_few_runs(runs: int, units: int, *, rate: float, more: str) -> tuple[str, ...]:
+    """Why nothing can be concluded; empty if people would be listed if 10 % of all were copied whenever they are in."""
+    if power_of(runs, units, rate=rate, company=max(1, round(LEAK * units))).sees_copies:
+        return ()
+    return (
+        f"If 10 in 100 people were copied into every release that is made with them, {runs:,} runs would not list them. {more}",
+    )
 
 
 def power_in_words(power: Power, runs: int, *, more: str = "Use more --runs.") -> str:

@@ -11,7 +11,7 @@ from unmask.audits.everyone.audited import Audited
 from unmask.audits.everyone.claim import claim_finding
 from unmask.audits.everyone.marks import group_columns, groups_grid, marks_grid, marks_of
 from unmask.audits.everyone.pooled import Pooled, judge_pooled
-from unmask.audits.everyone.power import power_in_words
+from unmask.audits.everyone.power import power_in_words, too_few_runs
 from unmask.audits.everyone.tables import attacks_grid, controls_grid, people_grid, series_of
 from unmask.audits.part import Part
 from unmask.generators.foreign import Foreign
@@ -40,6 +40,7 @@ def part_of(audited: Audited) -> Part:
     pooled = judge_pooled(audited.late, confidence=plan.confidence)
     features = audited.pool.setting.features
     visible = power_in_words(audited.power, len(audited.pool), more=_more_runs(audited))
+    blind = too_few_runs(len(audited.pool), int(audited.coined.sum()), rate=plan.rate, more=_more_runs(audited))
     at_risk = _at_risk(audited)
     grids = (
         attacks_grid(audited, pooled),
@@ -54,7 +55,7 @@ def part_of(audited: Audited) -> Part:
         grids=tuple(grid for grid in grids if grid is not None),
         series=tuple(series_of(audited)),
         notes=(*_notes(audited), at_risk, visible, *claims),
-        facts=Facts(visible=(visible,), at_risk=(at_risk,), claims=claims),
+        facts=Facts(visible=(visible,), at_risk=(at_risk,), claims=claims, inconclusive=blind),
         not_tested=tuple(_not_tested(audited)),
         failed_tasks=len(audited.pool.failures),
     )

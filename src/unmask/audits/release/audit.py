@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from unmask.audits.part import DOUBT, Part, together
+from unmask.audits.part import Part, together
 from unmask.audits.plan import takes
 from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, Case, ReleasePart
 from unmask.audits.release.copies import COPIES
@@ -27,11 +27,17 @@ from unmask.audits.release.tables import Release, file_name, read_release
 from unmask.audits.runner import Runner
 from unmask.results.grid import Cell
 from unmask.results.policy import Severity
-from unmask.results.result import Finding, Input, NotTested, Records, Result, describe_input
+from unmask.results.result import Facts, Finding, Input, NotTested, Records, Result, describe_input
+from unmask.results.state import DOUBT, NO_HOLDOUT
 from unmask.simulation.executors import Executor, Progress, no_progress
 
 CHECKS = (IDENTIFYING, COPIES, MEMBERSHIP, CRITERIA, CONTROLS, MATCHING, SIMILARITY)  # the most telling first
 LATE = ("the time budget was used up", "raise --time-budget, or leave it out")
+TELLING = (
+    COPIES.name,
+    MEMBERSHIP.name,
+    CONTROLS.name,
+)  # without all of them nothing is known about a leak of 10 % of the people
 
 
 @takes(ReleasePlan)
@@ -107,7 +113,9 @@ class ReleaseAudit:
             skipped.append(NotTested("people at risk", UNTESTED, LATE[1]))
         shared = (case.sharing,) if release.holdout is not None else ()
         whole = Part(
-            notes=(*self.preflight.noticed, *release.notes, *shared), not_tested=(*_without_holdout(release), *skipped)
+            notes=(*self.preflight.noticed, *release.notes, *shared),
+            facts=Facts(inconclusive=_inconclusive(release, skipped)),
+            not_tested=(*_without_holdout(release), *skipped),
         ) + together(parts)
         if release.holdout is not None:
             stands = ChainMap(*(dict(part.stands) for part in parts if isinstance(part, ReleasePart)))
@@ -161,6 +169,16 @@ def _without_holdout(release: Release) -> tuple[NotTested, ...]:
     reason = "there is no holdout, so what the release adds cannot be separated from what the population teaches"
     names = ("membership", "singling out, linking and inferring against a control", "instrument check")
     return tuple(NotTested(name, reason, HOW_TO_GET_A_HOLDOUT) for name in names)
+
+
+def _inconclusive(release: Release, skipped: Sequence[NotTested]) -> tuple[str, ...]:
+    """Why nothing can be concluded, as far as it is not the data: the check of the instrument says that."""
+    if release.holdout is None:
+        return (NO_HOLDOUT,)
+    missing = [item.name for item in skipped if item.name in TELLING]
+    if not missing:
+        return ()
+    return (f"The time budget ended before parts that would have seen such a leak: {', '.join(missing)}.",)
 
 
 def _records(release: Release, whole: Part) -> Records:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from unmask.audits.part import DOUBT, Part
+from unmask.audits.part import Part
 from unmask.audits.release.case import Case, Check, ReleasePart
 from unmask.audits.release.leading.crowd import Crowd
 from unmask.audits.release.leading.planted import TRIALS, PlantedLeak, in_words, planted_leaks
@@ -14,6 +14,7 @@ from unmask.results.figures import Figure
 from unmask.results.grid import Cell, Grid, Section, Series, SeriesKind
 from unmask.results.policy import Severity
 from unmask.results.result import Facts, Finding
+from unmask.results.state import COPIES, DOUBT, LEAK, NAMES, UNSEEN
 from unmask.stats import Estimate, auc, clopper_pearson
 from unmask.stats.labels import TopTest, top_test
 from unmask.stream import stream
@@ -31,7 +32,7 @@ def controls_part(case: Case) -> Part:
     if case.release.holdout is None:
         return Part()
     if case.crowd is None:
-        return ReleasePart(notes=(NOTHING,), facts=Facts(visible=(NOTHING,)))
+        return ReleasePart(notes=(NOTHING,), facts=Facts(visible=(NOTHING,), inconclusive=(NOTHING,)))
     blind = blind_auc(case.crowd, confidence=SURE)
     # A scorer with this AUC has an advantage of at most 2 AUC - 1, if its ROC is concave.
     explained = max(0.0, 2 * blind.high - 1) if blind.low > CHANCE else 0.0
@@ -46,12 +47,13 @@ def controls_part(case: Case) -> Part:
     ]
     grid = Grid("controls", "Controls", ("control", "value", "low", "high", "meaning"), tuple(rows), Section.SOUND)
     visible = (in_words(planted),)
+    seen = any(each.sees(LEAK) for each in planted if each.kind in (COPIES, NAMES))
     return ReleasePart(
         (_seen_holdout(leaked),) if leaked else (_confounded(blind),) if explained else (),
         (grid,),
         tuple(_seen(each) for each in planted),
         visible,
-        facts=Facts(visible=visible),
+        facts=Facts(visible=visible, inconclusive=() if seen else (UNSEEN,)),
         explained=explained,
     )
 
@@ -108,7 +110,7 @@ def _confounded(blind: Estimate) -> Finding:
         "Confounded: real table and holdout differ by themselves; only differences beyond that are evidence, and nobody is named",
         "Nobody attacks here: learners that never saw the release tell the two tables apart.",
         "membership",
-        Severity.LOW,
+        Severity.NONE,  # a state of the audit, not a leak
         Figure(*gain, blind.confidence, f"AUC above {CHANCE} ({blind.method})", blind.n),
         None,
         Figure(CHANCE, CHANCE, CHANCE, blind.confidence, "AUC of chance", blind.n),
@@ -125,7 +127,7 @@ def _seen_holdout(test: TopTest) -> Finding:
         f"gives {test.expected:,.0f}. The generator seems to have seen the holdout, so that nothing can be compared with it",
         "Nobody attacks here: the holdout is compared with the release.",
         "membership",
-        Severity.LOW,
+        Severity.NONE,  # a state of the audit, not a leak
         Figure(share - usual, 0.0, 1.0, 1 - UNLIKELY, "share of the holdout among them, above chance", test.depth),
         None,
         Figure(usual, usual, usual, 1 - UNLIKELY, "by chance", test.depth),

@@ -7,7 +7,7 @@ import math
 from markupsafe import Markup
 
 from unmask.reports.charts.svg import Axis, line, path, tag, text
-from unmask.reports.words import SHAPES, attack_rate, kind, number, short
+from unmask.reports.words import attack_rate, frequency, kind, rounded
 from unmask.results.result import Finding
 
 CARD, BAR = 260, 46
@@ -21,14 +21,14 @@ def card_chart(name: str, finding: Finding, title: str) -> Markup:
         x = Axis(0.0, 1.0, 6.0, CARD - 6.0)
         low, high, value = control + estimate.low, control + estimate.high, rate
         guess = finding.baseline.value if finding.baseline else None
-        described = f"On a scale from 0 to 100 in 100: control {short(100 * control)}, attack {short(100 * rate)}."
+        described = f"control {frequency(control)}, attack {frequency(rate)}."
     else:
         control, low, high, value = 0.0, estimate.low, estimate.high, estimate.value
         guess = finding.baseline.value if finding.baseline else None
         finite = [one for one in (low, high, value, guess) if one is not None and math.isfinite(one)]
         top = 1.0 if kind(finding) != "dp claim" and max(finite, default=1.0) <= 1 else 1.15 * max(finite, default=1.0)
         x = Axis(0.0, top or 1.0, 6.0, CARD - 6.0)
-        described = f"{number(value)}, from {number(low)} to {number(high)}."
+        described = f"{rounded(value)}, from {rounded(low)} to {rounded(high)}."
     y = 17.0
     parts = [line(x.start, y, x.end, y, "track")]
     if finding.control is not None:
@@ -42,11 +42,11 @@ def card_chart(name: str, finding: Finding, title: str) -> Markup:
     if guess is not None:
         place = x(guess)
         parts.append(path([(place, y - 7), (place + 5, y), (place, y + 7), (place - 5, y)], "other", closed=True))
-    scale = ("0", "50", "100 in 100") if x.high == 1 and kind(finding) != "dp claim" else ("0", "", short(x.high))
+    scale = ("0", "50", "100 in 100") if x.high == 1 and kind(finding) != "dp claim" else ("0", "", rounded(x.high))
     for value_, word, side in ((0.0, scale[0], ""), (x.high / 2, scale[1], "middle"), (x.high, scale[2], "end")):
         parts.append(text(x(value_), BAR - 4, word, class_=f"tick {side}"))
     inside = [
-        tag("title", f"{SHAPES[finding.severity]} {title}", id=f"{name}-title"),
+        tag("title", title, id=f"{name}-title"),
         tag("desc", described, id=f"{name}-desc"),
         *parts,
     ]

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from unmask.reports.charts.svg import NARROW, Axis, Chart, Words, around, chart, line, path, shortened, tag, text, tick
-from unmask.reports.words import SHAPES, attack_rate, kind, number
+from unmask.reports.words import attack_rate, finding_badge, kind, number
 from unmask.results.grid import Cell, Grid, Role
 from unmask.results.policy import Policy
-from unmask.results.result import Finding
+from unmask.results.result import Result
+from unmask.results.state import DOUBT
 
 MOST = 30  # lines of a forest plot
 
@@ -31,11 +32,11 @@ class Row:
     hollow: bool = False
 
 
-def rows_of(findings: Sequence[Finding]) -> list[Row]:
+def rows_of(result: Result) -> list[Row]:
     """Findings about attacks, the largest gain first; guessing is marked where it is known."""
     rows = []
-    for finding in findings:
-        if kind(finding) == "dp claim" or (finding.control is not None and attack_rate(finding) is None):
+    for finding in result.findings:
+        if finding.name == DOUBT or kind(finding) == "dp claim" or (finding.control and attack_rate(finding) is None):
             continue  # no gain of an attack
         estimate = finding.estimate
         control = finding.control.value if finding.control else 0.0
@@ -48,7 +49,7 @@ def rows_of(findings: Sequence[Finding]) -> list[Row]:
                 estimate.high,
                 guess,
                 str(finding.severity),
-                SHAPES[finding.severity],
+                finding_badge(finding, result).shape,
                 finding.control is None,
             )
         )

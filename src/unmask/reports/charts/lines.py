@@ -14,7 +14,10 @@ from unmask.reports.words import number, plural, sentence
 from unmask.results.grid import Cell, Grid, Series
 
 POINTS = 160  # points of one line that can be told apart in print
+WIDTH = 3.0  # of a line with the gap beside it
 NUMBERS = 24  # lines of the table of numbers
+
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,28 @@ def lines(
                 line(across.start, up(mark.value), across.end, up(mark.value), "mark"),
                 text(across.end, up(mark.value) - 6, mark.label, class_="tick end"),
             ]
-        for place, one in reversed(list(enumerate(series))):
-            points = [(across(a), up(b)) for a, b in zip(*thinned(one), strict=True)]
+        placed = [[(across(a), up(b)) for a, b in zip(*thinned(one), strict=True)] for one in series]
+        for place, points in side_by_side(placed):
             parts += line_of(stairs(points) if steps else points, place)
         return height, parts
 
     return chart(words, draw, numbers_of(series), legend_of(series))
+
+
+def side_by_side(lines: Sequence[Sequence[Point]]) -> list[tuple[int, list[Point]]]:
+    """Lines of which none hides another, with their places: what would lie on an earlier line is moved up by its width.
+
+    In the order in which they are drawn: grey ones, the solid one, dashed ones. Where two lines touch for a while, one shows
+    between the dashes of the other.
+    """
+    drawn: list[set[tuple[int, int]]] = []
+    moved: list[tuple[int, list[Point]]] = []
+    for place, points in enumerate(lines):
+        spots = {(round(x), round(y)) for x, y in points}
+        same = sum(len(spots & other) > 1 and 2 * len(spots & other) >= min(len(spots), len(other)) for other in drawn)
+        drawn.append(spots)
+        moved.append((place, [(x, y - WIDTH * same) for x, y in points]))
+    return [*moved[LINES:], *moved[:LINES]]
 
 
 def line_of(points: Sequence[tuple[float, float]], place: int) -> list[Markup]:
@@ -82,7 +101,9 @@ def ecdf_chart(name: str, _about: str, series: Sequence[Series]) -> Chart:
 
 def power_chart(name: str, about: str, series: Sequence[Series]) -> Chart:
     """How often a planted leak is seen, by its size."""
-    told = "How often this audit sees a leak that was planted, by the size of the leak."
+    told = (
+        "How often this audit sees a leak that was planted, by the size of the leak. Equal lines stand a little apart."
+    )
     words = Words(name, subject("How large a leak this audit sees", about), told)
     return lines(words, series, share=(True, True), y_range=(0.0, 1.0), mark=Mark(0.8, "seen in 8 of 10 runs"))
 

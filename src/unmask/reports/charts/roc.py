@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from unmask.reports.charts.lines import finite, label, legend_of, line_of, numbers_of, subject
+from unmask.reports.charts.lines import finite, label, legend_of, line_of, numbers_of, side_by_side, subject
 from unmask.reports.charts.svg import Axis, Chart, Words, chart, frame, path, text
 from unmask.reports.words import short
 from unmask.results.grid import Series
@@ -29,8 +29,8 @@ def roc_chart(name: str, about: str, series: Sequence[Series]) -> Chart:
         )
         parts.append(path([(x(lowest), y(lowest)), (x(1), y(1))], "mark"))
         parts.append(text(x(lowest * 40), y(lowest * 12), "guessing", class_="tick"))
-        for place, one in reversed(list(enumerate(series))):
-            points = _apart([(x(a), y(b)) for a, b in zip(one.x, one.y, strict=True) if a >= lowest])
+        placed = [_apart([(x(a), y(b)) for a, b in zip(one.x, one.y, strict=True) if a >= lowest]) for one in series]
+        for place, points in side_by_side(placed):
             parts += line_of(points, place)
         return height, parts
 

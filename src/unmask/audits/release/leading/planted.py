@@ -18,6 +18,7 @@ from unmask.audits.release.case import Case
 from unmask.audits.release.copies import COPYING
 from unmask.audits.release.leading.crowd import Crowd
 from unmask.audits.release.leading.judging import LEARNT, LINKAGE
+from unmask.results.state import COPIES, NAMES, is_seen
 from unmask.stats import clopper_pearson
 from unmask.stats.labels import DealtTop, TopTest, depths_of, fisher
 from unmask.stream import stream
@@ -51,6 +52,11 @@ class PlantedLeak:
         if not np.isfinite(self.smallest):
             return 0.0
         return clopper_pearson(self.seen[self.rates.index(self.smallest)], TRIALS, confidence=0.9).low
+
+    def sees(self, rate: float) -> bool:
+        """Whether a leak of this rate is seen more often than not, by the largest one up to it that was tried."""
+        counts = [count for at, count in zip(self.rates, self.seen, strict=True) if at <= rate]
+        return bool(counts) and is_seen(counts[-1], TRIALS)
 
 
 def planted_leaks(case: Case) -> tuple[PlantedLeak, ...]:
@@ -92,11 +98,11 @@ def _kinds(case: Case, crowd: Crowd) -> Iterator[tuple[str, See]]:
     chosen = np.concatenate([_some(np.flatnonzero(crowd.members == side), MOST, rng) for side in (True, False)])
     members = int(crowd.members[chosen].sum())
     for changed in range(min(4, len(crowd.people.schema.columns))):
-        name = "verbatim copies" if not changed else f"copies with {changed} column{'s' * (changed > 1)} changed"
+        name = COPIES if not changed else f"copies with {changed} column{'s' * (changed > 1)} changed"
         yield name, _copies(case, crowd, chosen, members, changed)
     if crowd.people.schema.numeric:
         yield "exact numbers carried over", _carried(case, crowd, chosen, members)
-    yield "any leak that names people", _recognised(case, crowd)
+    yield NAMES, _recognised(case, crowd)
 
 
 def _copies(case: Case, crowd: Crowd, chosen: np.ndarray, members: int, changed: int) -> See:
