@@ -14,7 +14,7 @@ from unmask.results.state import DOUBT, NO_HOLDOUT, State, reasons_of
 from unmask.results.verdict import OF_A_RELEASE, kind, worst_of
 
 FIRST = 3  # columns and groups that are named
-SECRETS = ("inferring ", "everyone/attribute/")  # what the names of findings about a column begin with
+SECRETS = ("identifier:", "inferring ", "everyone/attribute/")  # what the names of findings about a column begin with
 GROWING = {"attack": "tests", "everyone": "runs", "epsilon": "runs"}  # what makes an audit of a generator see more
 MORE = 4  # times as many: an interval half as wide
 

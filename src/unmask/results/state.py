@@ -32,7 +32,7 @@ UNSEEN = (
     "too few of the trials in which one was planted showed it."
 )
 
-_NOBODY_ATTACKED = ("describe",)  # audits that have no verdict
+_NOBODY_ATTACKED = ("check", "describe")  # audits that have no verdict, unless they find something
 _OF_TABLES = ("release", "demo")  # audits that compare with a holdout
 _PLANTED = 20  # trials of each planted leak
 _RECOGNISED = re.compile(r"recognises (\d+) in 100 releases")
@@ -92,7 +92,7 @@ def silence_of(result: Result) -> State | None:
     """What it means here that something showed no leak; None if nobody was to be attacked."""
     if any(finding.name == DOUBT for finding in result.findings):
         return State.CONFOUNDED
-    if not result.findings and result.audit in _NOBODY_ATTACKED:
+    if result.audit in _NOBODY_ATTACKED:
         return None
     return State.INCONCLUSIVE if reasons_of(result) else State.NONE
 
