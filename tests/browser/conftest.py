@@ -4,15 +4,18 @@ import os
 import shutil
 import subprocess
 import tarfile
+from dataclasses import replace
 
 import pytest
 
 from tests.reports import examples
 from tests.reports.test_html import GOLDEN, HOSTILE, hostile, read
+from tests.results.test_state import BLIND, CONFOUNDED
 from unmask.errors import RunError
 from unmask.files import write_atomically
 from unmask.reports.browser import find_browser
 from unmask.reports.html import render, render_comparison
+from unmask.results.result import InputFile
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
@@ -41,6 +44,9 @@ def pages(tmp_path_factory):
     texts["hostile"] = render(hostile(" ".join(text for text in HOSTILE if len(text) < 100)))
     texts["long"] = render(hostile("x" * 10_000))
     texts["crowded"] = render(examples.crowded())
+    files = (InputFile("real", "people of 2024.csv", "12" * 32), InputFile("holdout", "others.csv", "34" * 32))
+    for name, result in (("inconclusive", BLIND), ("confounded", CONFOUNDED)):
+        texts[name] = render(replace(result, files=files), {"finished": "2026-11-16T08:05:09+00:00"})
     texts["comparison"] = render_comparison({path.stem: read(path) for path in GOLDEN})
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")

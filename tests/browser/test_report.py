@@ -6,7 +6,7 @@ import pytest
 
 from tests.reports.test_html import GOLDEN
 
-NAMES = [path.stem for path in GOLDEN] + ["comparison", "hostile", "long"]
+NAMES = [path.stem for path in GOLDEN] + ["comparison", "inconclusive", "confounded", "hostile", "long"]
 BOTH = [(1400, "light"), (1400, "dark"), (360, "light"), (360, "dark")]
 
 # Contrast of every visible text against the first opaque background behind it, as WCAG 2 computes it.
