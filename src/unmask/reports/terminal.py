@@ -51,7 +51,9 @@ def render(
     if result.not_tested:
         rows = tuple((item.name, item.reason, item.remedy) for item in result.not_tested)
         parts.append(_grid(Grid("not tested", "Not tested", ("what", "why", "how to enable"), rows), width))
-    said = result.facts.left_out + result.facts.inconclusive if result.state is not None else ()  # in the verdict, above
+    said = (
+        result.facts.left_out + result.facts.inconclusive if result.state is not None else ()
+    )  # in the verdict, above
     if notes := [note for note in result.notes if note not in said]:
         parts.append(Text("\nNotes", style="bold"))
         parts += [Text(f"  - {readable(note, 600)}") for note in merged(notes)]
