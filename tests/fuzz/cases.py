@@ -58,15 +58,20 @@ def _table(rng: random.Random, folder: Path) -> Case:
 
 
 def _audit(rng: random.Random, folder: Path) -> Arguments:
+    """An audit or its pre-flight; the holdout may be part of the real table, the release may lack columns or have others."""
     names, rows = rows_of(rng)
-    real, synthetic, holdout = (
-        write_table(folder / f"{name}.csv", rng, names, part)
-        for name, part in (("real", rows), ("synthetic", rows[::2] + rows[:2]), ("holdout", rows[1::2]))
+    cut = rng.choice([0, len(rows) // 2])  # 0: the holdout stands in the real table
+    real = write_table(folder / "real.csv", rng, names, rows[cut:])
+    holdout = write_table(folder / "holdout.csv", rng, names, rows[:cut] or rows[1::2])
+    published = [name if rng.random() < 0.9 else f"{name}!" for name in names]
+    synthetic = write_table(folder / "synthetic.csv", rng, published, rows[::2] + rows[:2])
+    more: Arguments = rng.choice(
+        [[], ["--holdout", holdout], ["--out", folder / "run"], ["--column", rng.choice(names)]]
     )
-    more = rng.choice(
-        [[], ["--holdout", holdout], ["--holdout", holdout, "--secret", rng.choice(names)], ["--out", folder / "run"]]
-    )
-    return ["audit", real, synthetic, "--attempts", "20", "--fail-on", "none", *more]
+    if rng.random() < 0.5:
+        return ["check", real, synthetic, "--fail-on", "none", *more]
+    secret = rng.choice([[], ["--secret", rng.choice(names)]])
+    return ["audit", real, synthetic, "--attempts", "20", "--fail-on", "none", *more, *secret]
 
 
 def _game(rng: random.Random, folder: Path) -> Arguments:

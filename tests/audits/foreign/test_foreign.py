@@ -388,6 +388,15 @@ def test_a_damaged_private_file_is_an_error_without_a_traceback(pool, name):
     assert "damaged" in refusal(pool)
 
 
+@pytest.mark.parametrize("change", [{"coins": []}, {"rows": "7"}, {"digest": None}])
+def test_runs_of_another_kind_are_an_error_without_a_traceback(pool, change):
+    path = pool / "private" / "coins.json"
+    listed = json.loads(path.read_text())
+    listed["runs"][0] |= change
+    path.write_text(json.dumps(listed))
+    assert "damaged" in refusal(pool)
+
+
 def test_coins_that_do_not_follow_from_the_seed_are_named(pool):
     """As after an upgrade of numpy that draws other numbers."""
     path = pool / "private" / "coins.json"

@@ -54,6 +54,11 @@ class ExportedRun:
     rows: int  # of its training file
     digest: str  # SHA-256 of its training file
 
+    def __post_init__(self) -> None:
+        fits = isinstance(self.coins, str) and isinstance(self.rows, int) and isinstance(self.digest, str)
+        if not fits:  # it comes from a file
+            raise TypeError("a run has coins, rows and a digest")
+
 
 @dataclass(frozen=True, eq=False)
 class Private:
