@@ -143,20 +143,20 @@ class Cases:
         interval = (min(low, value), max(high, value))
         return Estimate(value, interval, confidence, f"{METHOD}, box at prior {prior:g}", Assumption.EXACT, self.draws)
 
-    def epsilon(self, flagged: BoolArray, members: BoolArray, *, confidence: float) -> Bound:
+    def epsilon(self, flagged: BoolArray, members: BoolArray, *, confidence: float, delta: float = 0.0) -> Bound:
         """Lower bound on epsilon from FPR and FNR: the rates average over the coins of the others, so the claim limits them."""
         if self.alone:
             sides = flagged[members].astype(np.float64), flagged[~members].astype(np.float64)
-            return epsilon_clopper_pearson(*sides, threshold=Given(0.5), confidence=confidence)
+            return epsilon_clopper_pearson(*sides, threshold=Given(0.5), confidence=confidence, delta=delta)
         each = 0.5 + confidence / 2
 
         def bound(hits: BoolArray, quiet: BoolArray) -> float:
             fnr, fpr = 1 - self.lower(hits, members, each), 1 - self.lower(quiet, ~members, each)
-            return max(0.0, float(log_ratio(fpr, fnr, 0.0)))
+            return max(0.0, float(log_ratio(fpr, fnr, delta)))
 
         value, every = bound(flagged, ~flagged), np.ones(flagged.size, dtype=np.bool_)
         largest = bound(every, every)
-        return Bound(value, (value, np.inf), confidence, METHOD, Assumption.EXACT, self.draws, 0.0, largest)
+        return Bound(value, (value, np.inf), confidence, METHOD, Assumption.EXACT, self.draws, delta, largest)
 
     def strict_threshold(self, scores: FloatArray, among: BoolArray, *, fpr: float, confidence: float) -> float:
         """The lowest threshold that surely lets at most a share `fpr` of some cases pass; infinite if none does.

@@ -11,9 +11,11 @@ from unmask import generators as generator_list
 from unmask.attacks.record_linkage import RecordLinkage
 from unmask.audits.attack.budget import within_time
 from unmask.audits.attack.choice import Chosen, choose_attacks, prepared
+from unmask.audits.attack.effective import effective_part
 from unmask.audits.attack.judges import Bench, Played, Scored
 from unmask.audits.attack.plan import AttackPlan
 from unmask.audits.attack.result import part_of, records_of
+from unmask.audits.attack.words import delta_for
 from unmask.audits.part import Part
 from unmask.audits.plan import takes
 from unmask.audits.runner import Runner, Say, silent
@@ -94,17 +96,18 @@ class AttackAudit:
         shadow, test = (draws_of(setting, tasks, store, whose) for whose in (Whose.SHADOW, Whose.TEST))
         _check_draws(test)
         scored, refused = _score(setting, chosen, shadow, test)
-        played = Played(
-            plan, setting, targets, shadow, test, draws_of(raw, published, store, Whose.RAW), plan.confidence
-        )
-        bench = Bench.of(played, scored)
-        part = part_of(bench, claim_for(self.generator.claim, self.population.schema), self.population.notes)
+        raws = draws_of(raw, published, store, Whose.RAW)
+        delta = delta_for(plan.delta, self.generator.claim)
+        bench = Bench.of(Played(plan, setting, targets, shadow, test, raws, plan.confidence, delta), scored)
+        claim = claim_for(self.generator.claim, self.population.schema)
+        part = part_of(bench, claim, self.population.notes) + effective_part(bench, claim)
         part += Part(not_tested=refused)
         return part.told(replace(self.expected(), plan=plan.to_plain()), records_of(bench))
 
     def set_up(self) -> tuple[TargetSetting, Targets, Chosen]:
         """Whom to attack, from whom tables are drawn, and by which attacks: fixed before the first draw."""
         plan, game = self.plan, self.plan.game
+        delta_for(plan.delta, self.generator.claim)  # refuses one that makes no sense before anything is drawn
         targets = choose(plan.targets, self.population, stream(plan.seed, "targets"))
         ground = lay_ground(self.population, targets.rows, game, stream(plan.seed, "ground"))
         if game.data is Data.NONE:
