@@ -33,7 +33,9 @@ CHECKS = [(name, settings) for name in attacks.names() for settings in SETTINGS.
 REFUSES: dict[str, str] = {
     "linear": "secret 'sex",  # numbers only
     "closest-record": "one column, secret",  # no other column to compare
+    "closest-votes": "one column, secret",
     "local-neighbourhood": "one column, secret",
+    "trained-distance": "secret 'age",  # categories only
 }
 
 

@@ -34,6 +34,8 @@ BUILT_IN: dict[str, str] = {
     "linear": "unmask.attacks.linear:Linear",
     "record-linkage": "unmask.attacks.record_linkage:RecordLinkage",
     "closest-record": "unmask.attacks.closest_record:ClosestRecord",
+    "closest-votes": "unmask.attacks.closest_votes:ClosestVotes",
+    "trained-distance": "unmask.attacks.trained_distance:TrainedDistance",
     "linkage-weights": "unmask.attacks.linkage_weights:LinkageWeights",
     "local-neighbourhood": "unmask.attacks.local_neighbourhood:LocalNeighbourhood",
     "density": "unmask.attacks.density:Density",

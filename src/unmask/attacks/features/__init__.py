@@ -3,6 +3,7 @@
 from unmask.attacks.features.correlation import CorrelationFeatures
 from unmask.attacks.features.histogram import HistogramFeatures
 from unmask.attacks.features.naive import NaiveFeatures
+from unmask.attacks.features.nearest_rows import NearestRowFeatures
 from unmask.attacks.features.queries import QueryFeatures
 
-__all__ = ["CorrelationFeatures", "HistogramFeatures", "NaiveFeatures", "QueryFeatures"]
+__all__ = ["CorrelationFeatures", "HistogramFeatures", "NaiveFeatures", "NearestRowFeatures", "QueryFeatures"]
