@@ -42,6 +42,14 @@ class AttributeOutcome:
     likelihood_gain: float  # numbers: mean density with minus without (Groundhog's measure); NaN for categories
 
 
+@dataclass(frozen=True)
+class LevelOutcome:
+    """How well one value of a secret is told from all others by its score; None where there is nothing to compare."""
+
+    with_person: Estimate | None  # AUC over releases that the person was in
+    without_person: Estimate | None  # AUC over the others: what is known of the population
+
+
 def best_threshold(scores: np.ndarray, members: np.ndarray) -> float:
     """The threshold of the largest advantage on these releases, which must not be those that are judged.
 
@@ -134,6 +142,24 @@ def judge_attribute(
         adjusted_low=cases.gain(right, members, confidence=adjusted).low,
         likelihood_gain=gain,
     )
+
+
+def judge_level(
+    scores: np.ndarray, has: np.ndarray, members: np.ndarray, *, confidence: float, releases: np.ndarray
+) -> LevelOutcome:
+    """AUC of the score of one value: cases whose secret has it against those whose secret has another one.
+
+    With the person in the data, and apart without. Intervals are over releases.
+    """
+
+    def among(chosen: np.ndarray) -> Estimate | None:
+        truth = has[chosen]
+        if not truth.any() or truth.all():
+            return None
+        cases = Cases.of(releases[chosen], truth.size)
+        return auc_over_draws(scores[chosen], truth, cases, confidence=confidence)
+
+    return LevelOutcome(among(members), among(~members))
 
 
 def best_guess(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -8,7 +8,8 @@ import numpy as np
 
 from unmask.audits.advice import advice_for
 from unmask.audits.attack.exposure import exposure_of
-from unmask.audits.attack.judges import Bench, Outcome, Played, advantages, membership_guesses, tolerance_of
+from unmask.audits.attack.judges import Bench, Outcome, Played, Scored, advantages, membership_guesses, tolerance_of
+from unmask.audits.attack.levels import levels_grid, ranking_cells, secret_series
 from unmask.audits.attack.plan import AttackPlan
 from unmask.audits.attack.words import Limit, claim_in_words, limit_for, threat_in_words
 from unmask.audits.part import Part
@@ -32,16 +33,17 @@ def part_of(bench: Bench, claim: Claim | None, notes: tuple[str, ...]) -> Part:
     findings, rows = [], []
     for group, positions in ((group, played.in_group(group)) for group in played.groups):
         raw = bench.raw(positions)
-        for name, judge in bench.judges.items():
-            if (outcome := judge(positions)) is not None:
+        for attack in bench.scored:
+            name = attack.name
+            if (outcome := bench.judges[name](positions)) is not None:
                 exposure = exposure_of(list(advantages(bench.strict[name], positions)))
                 findings.append(_finding(played, name, group, outcome, limit, exposure))
-                rows.append((name, group, *_cells(outcome, raw)))
+                rows.append((name, group, *_cells(played, attack, outcome, positions, raw)))
     failures = played.test.failures + played.shadow.failures
     visible, claims = _visible(played, bench.tests), claim_in_words(claim, limit)
     return Part(
         findings=tuple(findings),
-        grids=(*_grids(played.plan, rows), _controls(bench)),
+        grids=(*_grids(played.plan, rows), *levels_grid(bench), _controls(bench)),
         series=tuple(_series(bench)),
         notes=(*notes, *_notes(played, claims, failures), *visible),
         facts=Facts(visible=visible, claims=claims),
@@ -56,13 +58,16 @@ def _heads(plan: AttackPlan) -> tuple[str, ...]:
         rates = tuple(f"TPR at FPR {fpr:g}{end}" for fpr in FPR_GRID for end in ("", " low"))
         more = ("accuracy", "TPR", "TPR low", "FPR", "FPR high", "precision at 1 %", "precision low", "epsilon >=")
         return (*gain, "AUC", "AUC low", "AUC high", *rates, *more)
-    return (*gain, "right with", "right without", "density gain")
+    ranking = ("AUC of the commonest value", "AUC low", "AUC high", "AUC without")
+    return (*gain, "right with", "right without", "density gain", *ranking)
 
 
 MAIN = 8
 
 
-def _cells(outcome: Outcome, raw: Outcome | None) -> tuple[Cell, ...]:
+def _cells(
+    played: Played, attack: Scored, outcome: Outcome, positions: np.ndarray, raw: Outcome | None
+) -> tuple[Cell, ...]:
     found = outcome.advantage
     lost = raw.advantage.value if raw is not None else float("nan")
     start = _rounded(found.value, found.low, found.high, lost - found.value, lost)
@@ -73,7 +78,8 @@ def _cells(outcome: Outcome, raw: Outcome | None) -> tuple[Cell, ...]:
         tpr, fpr = outcome.tpr, outcome.fpr
         more = (outcome.accuracy.value, tpr.value, tpr.low, fpr.value, fpr.high, *precise)
         return (*start, *_rounded(*auc, *rates, *more, outcome.epsilon.value))
-    return (*start, *_rounded(outcome.with_person.value, outcome.without_person.value, outcome.likelihood_gain))
+    right = _rounded(outcome.with_person.value, outcome.without_person.value, outcome.likelihood_gain)
+    return (*start, *right, *ranking_cells(played, attack, positions))
 
 
 def _grids(plan: AttackPlan, rows: list[tuple[Cell, ...]]) -> tuple[Grid, ...]:
@@ -140,9 +146,10 @@ def _finding(
 def _series(bench: Bench) -> Iterator[Series]:
     """ROC curves on a logarithmic grid and histograms of scores, pooled over all targets."""
     played = bench.played
-    if played.plan.goal != Goal.MEMBERSHIP:
-        return
     for attack in bench.scored:
+        if played.plan.goal != Goal.MEMBERSHIP:
+            yield from secret_series(played, attack)
+            continue
         scores, _, active = membership_guesses(played, attack)
         members = played.test.members[active]
         if members.all() or not members.any():
@@ -176,10 +183,12 @@ def records_of(bench: Bench) -> Records:
     """Every attack on every single target, by row number of the population."""
     played, rows = bench.played, []
     for place, row in enumerate(played.targets.rows):
-        raw = bench.raw(np.array([place]))
-        for name, judge in bench.judges.items():
-            if (outcome := judge(np.array([place]))) is not None:
-                rows.append((int(row), played.targets.groups[place], name, *_cells(outcome, raw)))
+        here = np.array([place])
+        raw = bench.raw(here)
+        for attack in bench.scored:
+            if (outcome := bench.judges[attack.name](here)) is not None:
+                cells = _cells(played, attack, outcome, here, raw)
+                rows.append((int(row), played.targets.groups[place], attack.name, *cells))
     return Records(("row", "group", "attack", *_heads(played.plan)), tuple(rows))
 
 
