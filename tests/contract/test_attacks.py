@@ -25,7 +25,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "groundhog": [{"classifier": "logistic"}],
     "queries": [{"classifier": "knn"}, {"classifier": "logistic", "order": 1}],
     "synthetic-predictor": [{}, *({"model": model} for model in ("tree", "logistic", "knn", "boosting"))],
-    "record-linkage": [{}, {"model": "tree"}],
+    "record-linkage": [{}, {"model": "tree"}, {"model": "linear", "unique": True}],
+    "link-then-classify": [{"classifier": "knn"}, {"by": "histogram", "classifier": "logistic"}],
 }
 CHECKS = [(name, settings) for name in attacks.names() for settings in SETTINGS.get(name, [{}])]
 

@@ -33,6 +33,7 @@ BUILT_IN: dict[str, str] = {
     "synthetic-predictor": "unmask.attacks.synthetic_predictor:SyntheticPredictor",
     "linear": "unmask.attacks.linear:Linear",
     "record-linkage": "unmask.attacks.record_linkage:RecordLinkage",
+    "link-then-classify": "unmask.attacks.link_then_classify:LinkThenClassify",
     "closest-record": "unmask.attacks.closest_record:ClosestRecord",
     "closest-votes": "unmask.attacks.closest_votes:ClosestVotes",
     "trained-distance": "unmask.attacks.trained_distance:TrainedDistance",
