@@ -12,7 +12,7 @@ from unmask.attacks.record_linkage import RecordLinkage
 from unmask.audits.attack.budget import within_time
 from unmask.audits.attack.choice import Chosen, choose_attacks, prepared
 from unmask.audits.attack.effective import effective_part
-from unmask.audits.attack.judges import Bench, Played, Scored
+from unmask.audits.attack.judges import LIKELIHOOD, LINKAGE, Bench, Played, Scored
 from unmask.audits.attack.plan import AttackPlan
 from unmask.audits.attack.result import part_of, records_of
 from unmask.audits.attack.words import delta_for
@@ -33,8 +33,6 @@ from unmask.tables.table import Table
 from unmask.threats.game import Game, Ground, deal, lay_ground
 from unmask.threats.knowledge import Access, Data, Placement
 from unmask.threats.targets import Targets, choose
-
-LINKAGE = "record-linkage"  # the attack on raw data, with which privacy gain is compared
 
 
 @takes(AttackPlan)
@@ -132,11 +130,15 @@ def tasks_of(plan: AttackPlan, targets: int) -> tuple[Task, ...]:
 
 
 def _raw_setting(setting: TargetSetting) -> TargetSetting:
-    """The same game with the real table published, and the attack that reads it."""
-    linkage = RecordLinkage().prepare(
-        static_view(setting), setting.masked, setting.secret, stream(setting.seed, LINKAGE)
-    )
-    return replace(setting, generator=Raw(), features=(), prior=(), attacks={LINKAGE: linkage})
+    """The same game with the real table published, and the attacks that read it."""
+    secret, readers = setting.secret, {LINKAGE: RecordLinkage()}
+    if secret is not None and not secret.levels:
+        readers[LIKELIHOOD] = RecordLinkage(unique=True, model="linear")
+    ready = {
+        name: reader.prepare(static_view(setting), setting.masked, secret, stream(setting.seed, name))
+        for name, reader in readers.items()
+    }
+    return replace(setting, generator=Raw(), features=(), prior=(), attacks=ready)
 
 
 def _stand_ins(generator: Generator, ground: Ground, game: Game, plan: AttackPlan) -> Table:

@@ -60,6 +60,8 @@ class Scored:
     shadow: np.ndarray | None
 
 
+LINKAGE = "record-linkage"  # the attack on raw data, with which privacy gain is compared
+LIKELIHOOD = "linked-or-linear"  # the paper's own attack on numbers in raw data
 MATCH = 1.0  # record linkage scores a literal match with at least this
 
 Outcome = MembershipOutcome | AttributeOutcome
@@ -197,7 +199,7 @@ def tolerance_of(played: Played) -> float:
 def raw_judge_of(played: Played) -> Judge:
     """Record linkage on the published real table: what there is to lose. Its own half of the draws sets no threshold:
     a match is a match (score of at least 1)."""
-    (scores,) = played.published.scores.values()
+    scores = played.published.scores[LINKAGE]
     drawn, confidence = played.published, played.confidence
 
     def membership(positions: np.ndarray) -> Outcome | None:

@@ -13,6 +13,7 @@ from unmask.stats import Estimate
 from unmask.stats.outcomes import LevelOutcome, judge_level
 from unmask.tables.schema import Column, Origin
 
+HEADS = ("AUC of the commonest value", "AUC low", "AUC high", "AUC without")
 MOST_LEVELS = 20  # that a table lists, commonest first
 NOTHING = (float("nan"),) * 3
 

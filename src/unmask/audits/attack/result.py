@@ -9,7 +9,10 @@ import numpy as np
 from unmask.audits.advice import advice_for
 from unmask.audits.attack.exposure import exposure_of
 from unmask.audits.attack.judges import Bench, Outcome, Played, Scored, advantages, membership_guesses, tolerance_of
+from unmask.audits.attack.levels import HEADS as RANKING_HEADS
 from unmask.audits.attack.levels import levels_grid, ranking_cells, secret_series
+from unmask.audits.attack.likelihood import HEADS as LIKELIHOOD_HEADS
+from unmask.audits.attack.likelihood import likelihood_cells
 from unmask.audits.attack.plan import AttackPlan
 from unmask.audits.attack.words import Limit, claim_in_words, limit_for, threat_in_words
 from unmask.audits.part import Part
@@ -43,7 +46,7 @@ def part_of(bench: Bench, claim: Claim | None, notes: tuple[str, ...]) -> Part:
     visible, claims = _visible(played, bench.tests), claim_in_words(claim, limit)
     return Part(
         findings=tuple(findings),
-        grids=(*_grids(played.plan, rows), *levels_grid(bench), _controls(bench)),
+        grids=(*_grids(_heads(played.plan, _numeric(played)), rows), *levels_grid(bench), _controls(bench)),
         series=tuple(_series(bench)),
         notes=(*notes, *_notes(played, claims, failures), *visible),
         facts=Facts(visible=visible, claims=claims),
@@ -51,18 +54,22 @@ def part_of(bench: Bench, claim: Claim | None, notes: tuple[str, ...]) -> Part:
     )
 
 
-def _heads(plan: AttackPlan) -> tuple[str, ...]:
+def _heads(plan: AttackPlan, numeric: bool) -> tuple[str, ...]:
     """What is told about every attack, most important first; the first MAIN stand in the first table."""
     gain = ("advantage", "low", "high", "privacy gain", "advantage on raw data")
     if plan.goal == Goal.MEMBERSHIP:
         rates = tuple(f"TPR at FPR {fpr:g}{end}" for fpr in FPR_GRID for end in ("", " low"))
         more = ("accuracy", "TPR", "TPR low", "FPR", "FPR high", "precision at 1 %", "precision low", "epsilon >=")
         return (*gain, "AUC", "AUC low", "AUC high", *rates, *more)
-    ranking = ("AUC of the commonest value", "AUC low", "AUC high", "AUC without")
-    return (*gain, "right with", "right without", "density gain", *ranking)
+    return (*gain, "right with", "right without", "density gain", *(LIKELIHOOD_HEADS if numeric else RANKING_HEADS))
 
 
 MAIN = 8
+
+
+def _numeric(played: Played) -> bool:
+    """Whether the secret is a number."""
+    return played.setting.secret is not None and not played.setting.secret.levels
 
 
 def _cells(
@@ -79,11 +86,11 @@ def _cells(
         more = (outcome.accuracy.value, tpr.value, tpr.low, fpr.value, fpr.high, *precise)
         return (*start, *_rounded(*auc, *rates, *more, outcome.epsilon.value))
     right = _rounded(outcome.with_person.value, outcome.without_person.value, outcome.likelihood_gain)
-    return (*start, *right, *ranking_cells(played, attack, positions))
+    further = likelihood_cells if _numeric(played) else ranking_cells
+    return (*start, *right, *further(played, attack, positions))
 
 
-def _grids(plan: AttackPlan, rows: list[tuple[Cell, ...]]) -> tuple[Grid, ...]:
-    heads = _heads(plan)
+def _grids(heads: tuple[str, ...], rows: list[tuple[Cell, ...]]) -> tuple[Grid, ...]:
     main = Grid(
         "attacks",
         "Attacks",
@@ -189,7 +196,7 @@ def records_of(bench: Bench) -> Records:
             if (outcome := bench.judges[attack.name](here)) is not None:
                 cells = _cells(played, attack, outcome, here, raw)
                 rows.append((int(row), played.targets.groups[place], attack.name, *cells))
-    return Records(("row", "group", "attack", *_heads(played.plan)), tuple(rows))
+    return Records(("row", "group", "attack", *_heads(played.plan, _numeric(played))), tuple(rows))
 
 
 def _notes(played: Played, claims: tuple[str, ...], failures: tuple[str, ...]) -> tuple[str, ...]:
@@ -200,7 +207,7 @@ def _notes(played: Played, claims: tuple[str, ...], failures: tuple[str, ...]) -
         f"{len(played.test):,} releases were judged; the attacker had {len(played.shadow):,} of their own.",
         *claims,
     ]
-    if played.plan.goal == Goal.ATTRIBUTE and played.setting.secret is not None and not played.setting.secret.levels:
+    if _numeric(played):
         notes.append(f"A guess counts as right within {tolerance_of(played):g}.")
     if failures:
         notes.append(failures_in_words(failures, "draws"))
