@@ -109,8 +109,8 @@ def test_every_statistic_has_its_line_in_the_reference():
 
 def test_attacks_are_pinned():
     assert sorted(unmask.attacks.__all__) == [
-        "Attack", "Entry", "Prediction", "PreparedAttack", "ReleaseAttack", "Secret", "ShadowAttack", "get", "listed",
-        "names", "parse",
+        "Access", "Attack", "Entry", "Pool", "Prediction", "PreparedAttack", "ReleaseAttack", "Secret", "ShadowAttack", "View",
+        "get", "listed", "names", "parse", "pool_of",
     ]  # fmt: skip
 
 

@@ -7,20 +7,28 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from unmask.attacks._attack import Attack, Prediction, PreparedAttack, ReleaseAttack, Secret, ShadowAttack
+from unmask.attacks._own import pool_of
 from unmask.registry import Entry, build, describe, names_code, settings_from
+from unmask.threats.knowledge import Access
+from unmask.threats.pool import Pool
+from unmask.threats.view import View
 
 __all__ = [
+    "Access",
     "Attack",
     "Entry",
+    "Pool",
     "Prediction",
     "PreparedAttack",
     "ReleaseAttack",
     "Secret",
     "ShadowAttack",
+    "View",
     "get",
     "listed",
     "names",
     "parse",
+    "pool_of",
 ]
 
 # The built-ins: name -> where its class lives. Imported only when asked for.

@@ -12,6 +12,7 @@ from unmask.attacks.record_linkage import RecordLinkage
 from unmask.audits.attack.budget import within_time
 from unmask.audits.attack.choice import Chosen, choose_attacks, prepared
 from unmask.audits.attack.effective import effective_part
+from unmask.audits.attack.export import export_scores
 from unmask.audits.attack.judges import LIKELIHOOD, LINKAGE, Bench, Played, Scored
 from unmask.audits.attack.plan import AttackPlan
 from unmask.audits.attack.result import part_of, records_of
@@ -44,6 +45,7 @@ def attack(
     out: str | Path | None = None,
     workers: int | Executor | None = None,
     time_budget: float | None = None,
+    scores: str | Path | None = None,
     progress: Progress = no_progress,
     say: Say = silent,
     **choices: Any,
@@ -52,10 +54,12 @@ def attack(
 
     `choices` are the fields of `AttackPlan`, such as targets, goal, knowledge, access, attacks, shadows, tests, seed. With
     `out`, every draw is kept there and an interrupted run continues. `time_budget` (seconds) lowers shadows and tests.
+    `scores` is a file for the raw scores of all attacks (.npz).
     """
     runner = Runner.of(workers, out=out, time_budget=time_budget, progress=progress, say=say)
     plan = AttackPlan.of({"generator": generator_list.text_of(generator), **choices})
-    return AttackAudit(plan, plan.made(generator), read_table(population, schema)).run(runner)
+    kept = Path(scores) if scores else None
+    return AttackAudit(plan, plan.made(generator), read_table(population, schema), kept).run(runner)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +69,12 @@ class AttackAudit:
     plan: AttackPlan
     generator: Generator
     population: Table
+    scores: Path | None = None  # a file for the raw scores of all attacks
 
     @classmethod
-    def of(cls, plan: AttackPlan, *, population: Any, schema: Any = None) -> AttackAudit:
+    def of(cls, plan: AttackPlan, *, population: Any, schema: Any = None, scores: Path | None = None) -> AttackAudit:
         """Read what the plan is about."""
-        return cls(plan, plan.made(), read_table(population, schema))
+        return cls(plan, plan.made(), read_table(population, schema), scores)
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
@@ -96,7 +101,10 @@ class AttackAudit:
         scored, refused = _score(setting, chosen, shadow, test)
         raws = draws_of(raw, published, store, Whose.RAW)
         delta = delta_for(plan.delta, self.generator.claim)
-        bench = Bench.of(Played(plan, setting, targets, shadow, test, raws, plan.confidence, delta), scored)
+        played = Played(plan, setting, targets, shadow, test, raws, plan.confidence, delta)
+        if self.scores is not None:
+            export_scores(self.scores, played, scored)
+        bench = Bench.of(played, scored)
         claim = claim_for(self.generator.claim, self.population.schema)
         part = part_of(bench, claim, self.population.notes) + effective_part(bench, claim)
         part += Part(not_tested=refused)
