@@ -91,3 +91,20 @@ def test_numbers_have_a_histogram_of_how_near_guesses_were(population):
     sides = {series.name.rsplit("/", 1)[1]: series for series in result.series if series.name.startswith("histogram/")}
     assert set(sides) == {"target in the data", "target not in"}
     assert max(sides["target in the data"].x) >= 0
+
+
+def test_a_copier_shows_the_auc_of_each_definition(population):
+    """Told with probability p: by the paper's distance p^2 + p(1-p) + (1-p)^2/2, since the other value's copy is near as well."""
+    p, attacks = 0.7, ("closest-record:metric=hamming", "trained-distance:metric=hamming,rows=8")
+    frame = population.to_pandas()[["a", "b", "c"]].assign(s=np.random.default_rng(1).choice(["no", "yes"], 300))
+    frame.loc[0] = ["alien"] * 3 + ["no"]
+    table = read_table(frame)
+    public = replace(table, schema=replace(table.schema, origin=Origin.PUBLIC))
+    result = attack(
+        f"copycat:p={p}", public, secret="s", secret_values="uniform", attacks=attacks, confidence=0.999,
+        **CHOICES | {"shadows": 80, "tests": 300},
+    )  # fmt: skip
+    rows = {row[2]: dict(zip(result.records.columns, row, strict=True)) for row in result.records.rows}
+    plain, trained = (rows[name] for name in attacks)
+    assert plain["AUC low"] <= p**2 + p * (1 - p) + (1 - p) ** 2 / 2 <= plain["AUC high"]
+    assert trained["AUC of the commonest value"] > plain["AUC of the commonest value"] + 0.05
