@@ -78,14 +78,17 @@ def test_the_version_is_that_of_the_installed_package(monkeypatch):
 
 def test_statistics_are_pinned():
     assert sorted(unmask.stats.__all__) == [
-        "Anytime", "Assumption", "Betting", "Bonferroni", "Bound", "Direction", "EListing", "ErrorCounts", "Estimate",
+        "Anytime", "Assumption", "Betting", "Bonferroni", "Bound", "Contender", "Direction", "EListing",
+        "EffectiveEpsilon", "ErrorCounts", "Estimate",
         "Given", "HalfLines", "LOG_GRID", "Listing", "MultiSplit", "OperatingPoint", "Refusal", "Roc", "Split",
         "Threshold", "TopTest", "TradeOff", "advantage", "advantage_bound", "auc", "average_log_e_values",
         "benjamini_hochberg", "best_error",
-        "best_half_lines", "clopper_pearson", "conformal_p_values", "delta_from_errors", "delta_from_rho",
-        "delta_hockey_stick", "difference", "e_bh", "epsilon_anytime", "epsilon_bayesian", "epsilon_clopper_pearson",
+        "best_half_lines", "choosing", "clopper_pearson", "conformal_p_values", "delta_from_errors", "delta_from_rho",
+        "delta_hockey_stick", "difference", "e_bh", "effective_epsilon", "epsilon_anytime", "epsilon_bayesian",
+        "epsilon_clopper_pearson",
         "epsilon_f_dp", "epsilon_for_listed", "epsilon_from_errors", "epsilon_from_rho", "epsilon_from_rho_simple",
-        "epsilon_gaussian", "epsilon_of_bets", "epsilon_one_run", "excess_risk", "fisher", "gaussian_delta", "gaussian_epsilon",
+        "epsilon_gaussian", "epsilon_of_attack", "epsilon_of_bets", "epsilon_one_run",
+        "excess_risk", "fisher", "gaussian_delta", "gaussian_epsilon",
         "gaussian_mu", "group_claim", "hockey_stick_priors", "holm", "jackknife", "laplace_delta", "laplace_epsilon",
         "largest_advantage", "largest_advantage_yeom", "largest_auc", "largest_auc_gaussian",
         "largest_visible_anytime", "largest_visible_clopper_pearson", "largest_visible_gaussian",
@@ -106,8 +109,8 @@ def test_every_statistic_has_its_line_in_the_reference():
 
 def test_attacks_are_pinned():
     assert sorted(unmask.attacks.__all__) == [
-        "Attack", "Entry", "Prediction", "PreparedAttack", "ReleaseAttack", "Secret", "ShadowAttack", "get", "listed",
-        "names", "parse",
+        "Access", "Attack", "Entry", "Pool", "Prediction", "PreparedAttack", "ReleaseAttack", "Secret", "ShadowAttack", "View",
+        "get", "listed", "names", "parse", "pool_of",
     ]  # fmt: skip
 
 

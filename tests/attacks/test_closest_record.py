@@ -9,6 +9,7 @@ import pytest
 from unmask import attacks, generators
 from unmask.attacks import Prediction
 from unmask.attacks.closest_record import ClosestRecord
+from unmask.attacks.closest_votes import ClosestVotes
 from unmask.errors import ParameterError
 from unmask.simulation.target import TargetSetting, masked_targets, secret_of, static_view
 from unmask.simulation.task import Task, Whose
@@ -198,6 +199,28 @@ def test_score_is_the_log_ratio_of_naive_distances(name, rng):
     np.testing.assert_allclose(scores_of(attack, view_of(synthetic), targets, None, rng), -to_synthetic)
 
 
+def naive_completed(targets, rows, position, levels, metric):
+    """Houssiau 2022: minus the least distance of a row to the target with each value in place of the secret."""
+    found = np.empty((len(targets), levels))
+    for value in range(levels):
+        codes = targets.codes.copy(order="F")
+        codes[:, position] = value
+        found[:, value] = -naive_distance(replace(targets, codes=codes), rows, metric)
+    return found
+
+
+@pytest.mark.parametrize("metric", ["gower", "hamming"])
+@pytest.mark.parametrize("secret", ["c0", "c3"])
+def test_the_score_of_a_value_is_minus_the_distance_with_that_value(metric, secret, rng):
+    people, synthetic = crowd(6, seed=1), crowd(40, seed=2)
+    targets, hidden = masked(people, secret)
+    scores = scores_of(ClosestRecord(metric), view_of(synthetic), targets, hidden, rng)
+    np.testing.assert_allclose(scores, naive_completed(people, synthetic, hidden.position, 8, metric))
+    votes = scores_of(ClosestVotes(metric), view_of(synthetic), targets, hidden, rng)
+    assert all(score[vote.argmax()] == score.max() for score, vote in zip(scores, votes, strict=True))  # same guesses
+    assert len(np.unique(scores)) > len(np.unique(votes > 0))  # graded
+
+
 def test_all_nearest_rows_share_the_answer(rng):
     """The three nearest rows tie at distance 0 of what is known; the fourth is farther. Secret: c0, then age."""
     row = crowd(1)
@@ -206,14 +229,48 @@ def test_all_nearest_rows_share_the_answer(rng):
     codes[:, 0] = [2, 5, 2, 1]
     codes[3, 1] = 6
     targets, secret = masked(row, "c0")
-    scores = scores_of(ClosestRecord(), view_of(replace(same, codes=codes)), targets, secret, rng)
-    np.testing.assert_allclose(scores, [[0, 0, 2 / 3, 0, 0, 1 / 3, 0, 0]])
+    view = view_of(replace(same, codes=codes))
+    np.testing.assert_allclose(
+        scores_of(ClosestVotes(), view, targets, secret, rng), [[0, 0, 2 / 3, 0, 0, 1 / 3, 0, 0]]
+    )
+    graded = scores_of(ClosestRecord("hamming"), view, targets, secret, rng)
+    np.testing.assert_allclose(graded, [[-1, -1, 0, -1, -1, 0, -1, -1]])
     numbers[:, 0] = [30, 40, 80, 99]
     codes[:, 0] = row.codes[0, 0]
     targets, secret = masked(row, "age")
-    guess = scores_of(ClosestRecord(), view_of(replace(same, codes=codes, numbers=numbers)), targets, secret, rng)
-    assert guess.mean == pytest.approx(50)
-    assert guess.scale == pytest.approx(np.std([30, 40, 80]))
+    for attack in (ClosestRecord(), ClosestVotes()):
+        guess = scores_of(attack, view_of(replace(same, codes=codes, numbers=numbers)), targets, secret, rng)
+        assert guess.mean == pytest.approx(50)
+        assert guess.scale == pytest.approx(np.std([30, 40, 80]))
+
+
+def test_graded_scores_rank_where_votes_cannot(rng):
+    """Among releases whose closest row has the other value, distance still tells how near the true one came."""
+    right, of_record, of_votes = [], [], []
+    for seed in range(200):
+        row, others = outsider(), crowd(30, seed=seed)
+        truth = int(rng.integers(0, 2))
+        near = concatenate([row, row])
+        codes, numbers = near.codes.copy(order="F"), near.numbers.copy(order="F")
+        codes[:, 0] = [truth, rng.integers(0, 2)]
+        numbers[0, 0] -= 20 * rng.random()  # noise on what is known moves either of the two rows away
+        numbers[1, 0] -= 20 * rng.random()
+        targets, secret = masked(row, "c0")
+        view = view_of(concatenate([others, replace(near, codes=codes, numbers=numbers)]))
+        of_record.append(scores_of(ClosestRecord(), view, targets, secret, rng)[0, 1])
+        of_votes.append(scores_of(ClosestVotes(), view, targets, secret, rng)[0, 1])
+        right.append(truth == 1)
+    ranked = [
+        auc(np.array(scores)[right], np.array(scores)[~np.array(right)]).value for scores in (of_record, of_votes)
+    ]
+    assert ranked[0] > ranked[1] + 0.02
+
+
+def test_votes_are_for_secrets(rng):
+    with pytest.raises(ParameterError, match="needs --goal attribute"):
+        scores_of(ClosestVotes(), view_of(crowd(5)), crowd(2), None, rng)
+    with pytest.raises(ParameterError, match="metric"):
+        ClosestVotes("cosine")
 
 
 def test_the_value_under_the_mask_is_never_read(rng):
@@ -248,7 +305,7 @@ def test_uniform_secret_is_guessed_by_chance_from_an_oblivious_release():
     setting = TargetSetting(
         0, Game(rows=50, synthetic_rows=50, **game), ground(crowd(2, seed=5)), generators.get("oblivious")
     )
-    prepared = ClosestRecord().prepare(static_view(setting), setting.masked, setting.secret, np.random.default_rng(0))
+    prepared = ClosestVotes().prepare(static_view(setting), setting.masked, setting.secret, np.random.default_rng(0))
     setting = replace(setting, attacks={"it": prepared})
     drawn = [setting.play(Task(Whose.TEST, index)) for index in range(300)]
     right = np.array([[row[int(s)] for row, s in zip(d["score/it"], d["secrets"], strict=True)] for d in drawn])
@@ -259,6 +316,7 @@ def test_uniform_secret_is_guessed_by_chance_from_an_oblivious_release():
 def test_survives_awkward_releases(metric):
     assert_survives(ClosestRecord(metric))
     assert_survives(ClosestRecord(metric, reference=False))
+    assert_survives(ClosestVotes(metric), goals=(Goal.ATTRIBUTE,))
 
 
 def test_no_synthetic_row_is_as_far_as_can_be(rng):

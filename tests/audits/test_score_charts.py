@@ -65,3 +65,8 @@ def test_the_release_audit_shows_both_sides_of_every_attack():
     attacks = {finding.name for finding in result.findings if finding.criterion == "membership"}
     assert {name.split("/")[1] for name in names} <= attacks
     assert {"histogram/closest-record/in the data", "histogram/closest-record/holdout"} <= names
+
+
+def test_scores_that_differ_by_rounding_only_have_no_histogram(rng):
+    scores = 0.5 + 1e-16 * rng.integers(0, 5, 80)
+    assert list(score_histograms("any", {"in": scores[:40], "out": scores[40:]})) == []

@@ -16,7 +16,15 @@ import pytest
 from scipy.stats import binom
 
 from unmask.stats.cases import Cases
-from unmask.stats.outcomes import FPR_GRID, RARE_PRIOR, judge_attribute, judge_membership
+from unmask.stats.outcomes import (
+    FPR_GRID,
+    RARE_PRIOR,
+    judge_attribute,
+    judge_level,
+    judge_likelihood,
+    judge_membership,
+    privacy_gain,
+)
 from unmask.stats.roc import precision
 
 pytestmark = pytest.mark.calibration
@@ -132,4 +140,48 @@ def test_secrets_that_a_release_gives_away_as_a_whole():
             outcome.with_person.low > truth, outcome.without_person.high < 0.3, outcome.without_person.low > 0.3,
             outcome.advantage.low > truth - 0.3,
         )  # fmt: skip
+    assert (wrong <= binom.ppf(0.999, AUDITS, ONE_SIDED)).all(), wrong
+
+
+def test_the_auc_of_a_value_whose_releases_give_all_secrets_away():
+    """100 releases of five targets, three values, redrawn: with the person the AUC is 1 - (1-p)^2/2, without it 1/2."""
+    rng, publishes, wrong = np.random.default_rng(11), 0.4, np.zeros(4, dtype=int)
+    for _ in range(AUDITS):
+        members, secrets = rng.random((100, 5)) < 0.5, rng.integers(0, 3, (100, 5))
+        told = (rng.random(100) < publishes)[:, None] & members
+        scores = rng.random((100, 5)) + np.where(told, 2.0 * (secrets == 1) - 1, 0.0)
+        found = judge_level(
+            scores.ravel(),
+            secrets.ravel() == 1,
+            members.ravel(),
+            confidence=CONFIDENCE,
+            releases=np.repeat(np.arange(100), 5),
+        )
+        within, without = found.with_person, found.without_person
+        # A value that is told scores above all others that are not, and one that is told to be absent below them.
+        truth = publishes**2 + 2 * publishes * (1 - publishes) + (1 - publishes) ** 2 / 2
+        wrong += [within.low > truth, within.high < truth, without.low > 0.5, without.high < 0.5]
+    assert (wrong <= binom.ppf(0.999, AUDITS, ONE_SIDED)).all(), wrong
+
+
+def test_likelihoods_of_numbers_that_a_release_gives_away_as_a_whole():
+    """80 releases of five targets; where a release publishes, the likelihood of a member's number is 1, else uniform below .3.
+
+    The real table is published in 40 others: it gives everybody away. The privacy gain is 1 less what is given away.
+    """
+    rng, publishes, wrong = np.random.default_rng(12), 0.2, np.zeros(4, dtype=int)
+    half = 0.5 + CONFIDENCE / 2
+
+    def played(releases, p, confidence):
+        members = rng.random((releases, 5)) < 0.5
+        told = (rng.random(releases) < p)[:, None] & members
+        chances = np.where(told, 1.0, 0.3 * rng.random((releases, 5)))
+        names = np.repeat(np.arange(releases), 5)
+        return judge_likelihood(chances.ravel(), members.ravel(), confidence=confidence, releases=names)
+
+    for _ in range(AUDITS):
+        found, truth = played(80, publishes, CONFIDENCE), publishes * 0.85
+        gain = privacy_gain(played(40, 1.0, half), played(80, publishes, half))
+        assert gain.confidence == pytest.approx(CONFIDENCE)
+        wrong += [found.low > truth, found.high < truth, gain.low > 0.85 - truth, gain.high < 0.85 - truth]
     assert (wrong <= binom.ppf(0.999, AUDITS, ONE_SIDED)).all(), wrong

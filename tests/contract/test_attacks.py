@@ -25,7 +25,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "groundhog": [{"classifier": "logistic"}],
     "queries": [{"classifier": "knn"}, {"classifier": "logistic", "order": 1}],
     "synthetic-predictor": [{}, *({"model": model} for model in ("tree", "logistic", "knn", "boosting"))],
-    "record-linkage": [{}, {"model": "tree"}],
+    "record-linkage": [{}, {"model": "tree"}, {"model": "linear", "unique": True}],
+    "link-then-classify": [{"classifier": "knn"}, {"by": "histogram", "classifier": "logistic"}],
 }
 CHECKS = [(name, settings) for name in attacks.names() for settings in SETTINGS.get(name, [{}])]
 
@@ -33,7 +34,9 @@ CHECKS = [(name, settings) for name in attacks.names() for settings in SETTINGS.
 REFUSES: dict[str, str] = {
     "linear": "secret 'sex",  # numbers only
     "closest-record": "one column, secret",  # no other column to compare
+    "closest-votes": "one column, secret",
     "local-neighbourhood": "one column, secret",
+    "trained-distance": "secret 'age",  # categories only
 }
 
 

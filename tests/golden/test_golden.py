@@ -12,7 +12,7 @@ from unmask.results.result import Result
 CLOSE = 1e-6  # floats of another processor differ in their last digits
 ROUNDED = 1e-3  # records have four digits, of which the last may then fall to the other side
 FORMAT_2 = Path(__file__).parent / "format2" / "results"
-_OVER_RELEASES = "intervals of attack are over releases, with more columns; queries count equal values"
+_OVER_RELEASES = "intervals of attack are over releases, more columns and tables; queries count equal values"
 _MORE_SEEN = "the audit of a claim looks at the order of rows, at exact numbers and, by default, at numeric columns"
 _EXACT = "everyone reads exact values, and has another scorer"
 _LEARNT = "the learnt auditor leads, copies are judged by Fisher's test, limits of differences are exact"

@@ -7,20 +7,28 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from unmask.attacks._attack import Attack, Prediction, PreparedAttack, ReleaseAttack, Secret, ShadowAttack
+from unmask.attacks._own import pool_of
 from unmask.registry import Entry, build, describe, names_code, settings_from
+from unmask.threats.knowledge import Access
+from unmask.threats.pool import Pool
+from unmask.threats.view import View
 
 __all__ = [
+    "Access",
     "Attack",
     "Entry",
+    "Pool",
     "Prediction",
     "PreparedAttack",
     "ReleaseAttack",
     "Secret",
     "ShadowAttack",
+    "View",
     "get",
     "listed",
     "names",
     "parse",
+    "pool_of",
 ]
 
 # The built-ins: name -> where its class lives. Imported only when asked for.
@@ -33,7 +41,10 @@ BUILT_IN: dict[str, str] = {
     "synthetic-predictor": "unmask.attacks.synthetic_predictor:SyntheticPredictor",
     "linear": "unmask.attacks.linear:Linear",
     "record-linkage": "unmask.attacks.record_linkage:RecordLinkage",
+    "link-then-classify": "unmask.attacks.link_then_classify:LinkThenClassify",
     "closest-record": "unmask.attacks.closest_record:ClosestRecord",
+    "closest-votes": "unmask.attacks.closest_votes:ClosestVotes",
+    "trained-distance": "unmask.attacks.trained_distance:TrainedDistance",
     "linkage-weights": "unmask.attacks.linkage_weights:LinkageWeights",
     "local-neighbourhood": "unmask.attacks.local_neighbourhood:LocalNeighbourhood",
     "density": "unmask.attacks.density:Density",

@@ -113,6 +113,24 @@ def _period(column: Column, dates: np.ndarray) -> str | None:
     return None
 
 
+def secret_in(people: Table, name: str) -> Secret:
+    """The column that an attribute attack is after."""
+    column = people.schema.column(name)
+    return Secret(name, people.schema.position(name), 0 if column.is_numeric else column.size)
+
+
+def masked(people: Table, secret: Secret | None) -> Table:
+    """People as attacks get them: their secret is overwritten, so that no attack can read it by accident."""
+    if secret is None:
+        return replace(people, persons=None)
+    column = people.schema.columns[secret.position]
+    codes, numbers = people.codes.copy(order="F"), people.numbers.copy(order="F")
+    codes[:, secret.position] = column.unlisted_code
+    if column.is_numeric:
+        numbers[:, people.schema.numeric.index(secret.position)] = np.nan
+    return replace(people, codes=codes, numbers=numbers, persons=None)
+
+
 def known_positions(table: Table, secret: Secret | None) -> list[int]:
     """Positions of all columns but the secret."""
     return [position for position in range(len(table.schema.columns)) if secret is None or position != secret.position]

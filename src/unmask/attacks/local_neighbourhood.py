@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.attacks._attack import Prediction, Secret
 from unmask.attacks._density import check_count, part_of
-from unmask.attacks.closest_record import Measure, known_columns, measure_of, votes
+from unmask.attacks.closest_votes import Measure, known_columns, measure_of, votes
 from unmask.errors import ParameterError
 from unmask.tables.distance import count_within, nearest
 from unmask.tables.table import Table

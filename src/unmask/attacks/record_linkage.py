@@ -9,8 +9,9 @@ import numpy as np
 
 from unmask.attacks._attack import Prediction, Secret
 from unmask.attacks._known import Coarsening, known_positions, levels_of_codes
-from unmask.attacks.linear import within
+from unmask.attacks.linear import Linear, within
 from unmask.attacks.synthetic_predictor import FLOOR, SyntheticPredictor
+from unmask.errors import ParameterError
 from unmask.tables.distance import Gower, nearest
 from unmask.tables.table import Table
 from unmask.threats.knowledge import Access, Goal
@@ -33,6 +34,8 @@ class RecordLinkage:
     people; otherwise all matches but one do, so that a unique match comes first. Without a match the score is
     1 - the Gower distance to the nearest row, at most 1.
     Attribute: the secret of the matching row, the shares among several, else what `synthetic-predictor` says with `model`.
+    The paper's own attack is `unique=true,model=forest` for categories and `unique=true,model=linear` for numbers; for
+    membership see `link-then-classify`.
     """
 
     name: ClassVar[str] = "record-linkage"
@@ -40,8 +43,11 @@ class RecordLinkage:
     needs: ClassVar[frozenset[Access]] = frozenset({Access.SYNTHETIC})
 
     model: str = "knn"  # of the guess where linkage fails: any of synthetic-predictor
+    unique: bool = False  # whether a single match only is a link, as the paper has it; several then say nothing
 
     def __post_init__(self) -> None:
+        if not isinstance(self.unique, bool):
+            raise ParameterError(f"unique is {self.unique!r}; it must be true or false.")
         self._predictor  # noqa: B018 - refuses a model that does not exist
 
     @property
@@ -58,11 +64,37 @@ class RecordLinkage:
         coarsening = Coarsening.of(release)
         people = coarsening.apply(targets)
         linked = matching_rows(people, release, known_positions(release, secret))
+        if self.unique:
+            linked = [rows if len(rows) == 1 else rows[:0] for rows in linked]
         if secret is None:
             return _membership(view, people, linked, coarsening)
         if secret.levels:
             return _levels(release, people, linked, secret, self._predictor, rng)
-        return _numbers(release, people, linked, secret, self._predictor, rng)
+        return self._numbers(view, people, linked, secret, rng)
+
+    def _numbers(
+        self, view: View, people: Table, linked: list[np.ndarray], secret: Secret, rng: np.random.Generator
+    ) -> Prediction:
+        """Mean and spread of the numbers of the linked rows; a guess where there are none.
+
+        With `unique` the number of the one row is known for certain, and a linear model is that of the paper (`linear`).
+        """
+        release = view.synthetic
+        column = release.schema.columns[secret.position]
+        answers = release.numbers[:, release.schema.numeric.index(secret.position)]
+        read = [answers[rows][~np.isnan(answers[rows])] for rows in linked]
+        absent = np.array([len(numbers) == 0 for numbers in read])
+        mean = np.array([numbers.mean() if len(numbers) else 0.0 for numbers in read])
+        scale = np.array([numbers.std() if len(numbers) else 0.0 for numbers in read])
+        scale = np.maximum(scale, 0.0 if self.unique else LINKED * (column.upper - column.lower))
+        if absent.any():
+            others = people.take(absent)
+            if self.unique and self.model in ("linear", "logistic"):
+                guessed = Linear().score(view, others, secret, rng)
+            else:
+                guessed = self._predictor.numbers(release, others, secret, rng)
+            mean[absent], scale[absent] = guessed.mean, guessed.scale
+        return within(column, mean, scale)
 
 
 def matching_rows(people: Table, release: Table, positions: list[int]) -> list[np.ndarray]:
@@ -130,25 +162,3 @@ def _levels(
         votes[unclear] += predictor.probabilities(release, people.take(unclear), secret, rng) / 2
     votes += FLOOR  # beside whole and half votes: never changes the order
     return np.asarray(votes / votes.sum(axis=1, keepdims=True))
-
-
-def _numbers(
-    release: Table,
-    people: Table,
-    linked: list[np.ndarray],
-    secret: Secret,
-    predictor: SyntheticPredictor,
-    rng: np.random.Generator,
-) -> Prediction:
-    """Mean and spread of the numbers of the linked rows; the predictor's where there are none."""
-    column = release.schema.columns[secret.position]
-    answers = release.numbers[:, release.schema.numeric.index(secret.position)]
-    read = [answers[rows][~np.isnan(answers[rows])] for rows in linked]
-    absent = np.array([len(numbers) == 0 for numbers in read])
-    mean = np.array([numbers.mean() if len(numbers) else 0.0 for numbers in read])
-    scale = np.array([numbers.std() if len(numbers) else 0.0 for numbers in read])
-    scale = np.maximum(scale, LINKED * (column.upper - column.lower))
-    if absent.any():
-        guessed = predictor.numbers(release, people.take(absent), secret, rng)
-        mean[absent], scale[absent] = guessed.mean, guessed.scale
-    return within(column, mean, scale)

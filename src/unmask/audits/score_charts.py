@@ -16,6 +16,7 @@ from unmask.tables.units import SMALLEST_GROUP
 
 BINS = 24
 TAIL = 0.01  # share of all scores on either end that may lie beyond the last edge
+ROUNDING = 1e-9  # of the largest score: what differs by less is equal
 FAR = 8  # interquartile ranges beyond the quartiles: what lies farther is "beyond" too, however much it is
 
 
@@ -59,7 +60,7 @@ def round_edges(scores: np.ndarray) -> np.ndarray | None:
         low, high = max(low, first - reach), min(high, third + reach)
     if not high > low:
         low, high = scores.min(), scores.max()
-    if not high > low:
+    if not high - low > ROUNDING * max(abs(low), abs(high)):
         return None
     step = float(f"{(high - low) / BINS:.1e}")
     return np.asarray(np.arange(np.floor(low / step), np.floor(high / step) + 2) * step)

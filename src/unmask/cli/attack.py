@@ -4,8 +4,11 @@ The generator is fitted many times on tables with and without each target; every
 intervals; the draws are kept in --out, so that an interrupted run continues.
 """
 
+import click
+
 from unmask.audits.attack.plan import AttackPlan
 from unmask.cli.options import table
+from unmask.cli.outputs import OutputFile
 from unmask.cli.verb import AuditVerb
 
 command = AuditVerb(
@@ -16,4 +19,11 @@ command = AuditVerb(
     doing="Drawing releases",
     within="Shadows and tests are lowered to what it pays for.",
     tables=[table("population", "People to draw real tables from: CSV, TSV or Parquet.")],
+    more=[
+        click.Option(
+            ["--export-scores", "scores"],
+            type=OutputFile("scores"),
+            help="Write the raw scores of all attacks on all releases, with the answers (.npz).",
+        )
+    ],
 ).command

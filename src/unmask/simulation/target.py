@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from unmask.attacks._attack import FeatureSet, Prediction, PreparedAttack, Secret
+from unmask.attacks._known import masked, secret_in
 from unmask.errors import UnmaskError
 from unmask.generators._generator import Generator, Model
 from unmask.simulation.release import check_release, fitted_model
@@ -96,20 +97,9 @@ def static_view(setting: TargetSetting) -> View:
 
 def secret_of(targets: Table, game: Game) -> Secret | None:
     """The secret column of the attribute game."""
-    if game.secret is None:
-        return None
-    column = targets.schema.column(game.secret)
-    return Secret(game.secret, targets.schema.position(game.secret), 0 if column.is_numeric else column.size)
+    return None if game.secret is None else secret_in(targets, game.secret)
 
 
 def masked_targets(targets: Table, game: Game) -> Table:
-    """Targets whose secret is overwritten, so that no attack can read it by accident."""
-    secret = secret_of(targets, game)
-    if secret is None:
-        return replace(targets, persons=None)
-    column = targets.schema.columns[secret.position]
-    codes, numbers = targets.codes.copy(order="F"), targets.numbers.copy(order="F")
-    codes[:, secret.position] = column.unlisted_code
-    if column.is_numeric:
-        numbers[:, targets.schema.numeric.index(secret.position)] = np.nan
-    return replace(targets, codes=codes, numbers=numbers, persons=None)
+    """Targets whose secret is overwritten."""
+    return masked(targets, secret_of(targets, game))

@@ -30,6 +30,13 @@ from unmask.stats.epsilon.clopper_pearson import (
     epsilon_from_errors,
     largest_visible_clopper_pearson,
 )
+from unmask.stats.epsilon.effective import (
+    Contender,
+    EffectiveEpsilon,
+    choosing,
+    effective_epsilon,
+    epsilon_of_attack,
+)
 from unmask.stats.epsilon.f_dp import TradeOff, epsilon_f_dp, mu_f_dp
 from unmask.stats.epsilon.gaussian import epsilon_gaussian, largest_visible_gaussian
 from unmask.stats.epsilon.hockey_stick import (
@@ -94,8 +101,10 @@ __all__ = [
     "Betting",
     "Bonferroni",
     "Bound",
+    "Contender",
     "Direction",
     "EListing",
+    "EffectiveEpsilon",
     "ErrorCounts",
     "Estimate",
     "Given",
@@ -116,6 +125,7 @@ __all__ = [
     "benjamini_hochberg",
     "best_error",
     "best_half_lines",
+    "choosing",
     "clopper_pearson",
     "conformal_p_values",
     "delta_from_errors",
@@ -123,6 +133,7 @@ __all__ = [
     "delta_hockey_stick",
     "difference",
     "e_bh",
+    "effective_epsilon",
     "epsilon_anytime",
     "epsilon_bayesian",
     "epsilon_clopper_pearson",
@@ -132,6 +143,7 @@ __all__ = [
     "epsilon_from_rho",
     "epsilon_from_rho_simple",
     "epsilon_gaussian",
+    "epsilon_of_attack",
     "epsilon_of_bets",
     "epsilon_one_run",
     "excess_risk",

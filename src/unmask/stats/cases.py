@@ -97,7 +97,15 @@ class Cases:
         interval = (min(found.value, low), max(found.value, high))
         return Estimate(found.value, interval, confidence, METHOD, Assumption.EXACT, self.draws)
 
-    def _least_gain(self, right: BoolArray, members: BoolArray, confidence: float) -> float:
+    def mean_gain(self, values: FloatArray, members: BoolArray, *, confidence: float) -> Estimate:
+        """The mean of values from 0 to 1 among members minus that among the others; by bets, also where draws have one case."""
+        value, each = float(values[members].mean() - values[~members].mean()), 0.5 + confidence / 2
+        low = self._least_gain(values, members, each)
+        high = -replace(self, prior=1 - self.prior)._least_gain(values, ~members, each)
+        interval = (min(value, low), max(value, high))
+        return Estimate(value, interval, confidence, METHOD, Assumption.EXACT, self.draws)
+
+    def _least_gain(self, right: BoolArray | FloatArray, members: BoolArray, confidence: float) -> float:
         low, high = -1.0, 1.0
         for _ in range(HALVINGS):
             middle = (low + high) / 2
@@ -105,7 +113,7 @@ class Cases:
             low, high = (middle, high) if surely else (low, middle)
         return low
 
-    def _log_wealth_of_gain(self, right: BoolArray, members: BoolArray, gain: float) -> FloatArray:
+    def _log_wealth_of_gain(self, right: BoolArray | FloatArray, members: BoolArray, gain: float) -> FloatArray:
         """Log e-value against "the gain is at most this"; rows of several games, if any, along the first axis.
 
         With coins of probability p, (right - o)(member/p - other/(1-p)) has the gain as its mean, whatever the number o. Half
@@ -143,20 +151,20 @@ class Cases:
         interval = (min(low, value), max(high, value))
         return Estimate(value, interval, confidence, f"{METHOD}, box at prior {prior:g}", Assumption.EXACT, self.draws)
 
-    def epsilon(self, flagged: BoolArray, members: BoolArray, *, confidence: float) -> Bound:
+    def epsilon(self, flagged: BoolArray, members: BoolArray, *, confidence: float, delta: float = 0.0) -> Bound:
         """Lower bound on epsilon from FPR and FNR: the rates average over the coins of the others, so the claim limits them."""
         if self.alone:
             sides = flagged[members].astype(np.float64), flagged[~members].astype(np.float64)
-            return epsilon_clopper_pearson(*sides, threshold=Given(0.5), confidence=confidence)
+            return epsilon_clopper_pearson(*sides, threshold=Given(0.5), confidence=confidence, delta=delta)
         each = 0.5 + confidence / 2
 
         def bound(hits: BoolArray, quiet: BoolArray) -> float:
             fnr, fpr = 1 - self.lower(hits, members, each), 1 - self.lower(quiet, ~members, each)
-            return max(0.0, float(log_ratio(fpr, fnr, 0.0)))
+            return max(0.0, float(log_ratio(fpr, fnr, delta)))
 
         value, every = bound(flagged, ~flagged), np.ones(flagged.size, dtype=np.bool_)
         largest = bound(every, every)
-        return Bound(value, (value, np.inf), confidence, METHOD, Assumption.EXACT, self.draws, 0.0, largest)
+        return Bound(value, (value, np.inf), confidence, METHOD, Assumption.EXACT, self.draws, delta, largest)
 
     def strict_threshold(self, scores: FloatArray, among: BoolArray, *, fpr: float, confidence: float) -> float:
         """The lowest threshold that surely lets at most a share `fpr` of some cases pass; infinite if none does.

@@ -42,6 +42,14 @@ class AttributeOutcome:
     likelihood_gain: float  # numbers: mean density with minus without (Groundhog's measure); NaN for categories
 
 
+@dataclass(frozen=True)
+class LevelOutcome:
+    """How well one value of a secret is told from all others by its score; None where there is nothing to compare."""
+
+    with_person: Estimate | None  # AUC over releases that the person was in
+    without_person: Estimate | None  # AUC over the others: what is known of the population
+
+
 def best_threshold(scores: np.ndarray, members: np.ndarray) -> float:
     """The threshold of the largest advantage on these releases, which must not be those that are judged.
 
@@ -134,6 +142,57 @@ def judge_attribute(
         adjusted_low=cases.gain(right, members, confidence=adjusted).low,
         likelihood_gain=gain,
     )
+
+
+def judge_level(
+    scores: np.ndarray, has: np.ndarray, members: np.ndarray, *, confidence: float, releases: np.ndarray
+) -> LevelOutcome:
+    """AUC of the score of one value: cases whose secret has it against those whose secret has another one.
+
+    With the person in the data, and apart without. Intervals are over releases.
+    """
+
+    def among(chosen: np.ndarray) -> Estimate | None:
+        truth = has[chosen]
+        if not truth.any() or truth.all():
+            return None
+        cases = Cases.of(releases[chosen], truth.size)
+        return auc_over_draws(scores[chosen], truth, cases, confidence=confidence)
+
+    return LevelOutcome(among(members), among(~members))
+
+
+def likelihood_of(mean: np.ndarray, scale: np.ndarray, truth: np.ndarray, *, certain: float) -> np.ndarray:
+    """The likelihood that a prediction N(mean, scale^2) gives to the truth (Stadler 2022, 8.3), at most 1.
+
+    It is a density in the unit of the secret, which the paper calls a probability of success; one above 1 is no such thing, so it
+    is cut there. A scale of at most `certain` is no model but a number that was read off: then it is 1 or 0.
+    """
+    gap = mean - truth
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        density = np.exp(-0.5 * (gap / scale) ** 2) / (scale * np.sqrt(2 * np.pi))
+    model = np.minimum(np.nan_to_num(density), 1.0)
+    return np.asarray(np.where(scale <= certain, gap == 0, model), dtype=np.float64)
+
+
+def judge_likelihood(
+    chances: np.ndarray, members: np.ndarray, *, confidence: float, releases: np.ndarray, prior: float = 0.5
+) -> Estimate | None:
+    """Groundhog's advantage on numbers: mean likelihood with the person in the data minus without; over releases."""
+    if members.all() or not members.any():
+        return None
+    return Cases.of(releases, len(chances), prior).mean_gain(chances, members, confidence=confidence)
+
+
+def privacy_gain(raw: Estimate, found: Estimate) -> Estimate:
+    """What an attacker of the real table gains less what one of the release gains; both intervals hold together.
+
+    Each must have half of the error that the gain is to have.
+    """
+    confidence = raw.confidence + found.confidence - 1
+    interval = (raw.low - found.high, raw.high - found.low)
+    n = min(raw.n, found.n)
+    return Estimate(raw.value - found.value, interval, confidence, f"box of two: {found.method}", found.assumption, n)
 
 
 def best_guess(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:

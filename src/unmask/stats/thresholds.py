@@ -179,6 +179,18 @@ def choose(
     n = 1/(1/n_here + 1/n_judged) scores at the same rates. Without it the choice chases tails in which a handful of
     scores looks like an infinite ratio.
     """
+    return promised(scores_in, scores_out, judged=judged, measure=measure, confidence=confidence)[0]
+
+
+def promised(
+    scores_in: FloatArray,
+    scores_out: FloatArray,
+    *,
+    judged: tuple[int, int],
+    measure: Measure,
+    confidence: float,
+) -> tuple[float, float]:
+    """The threshold of `choose`, and the bound that it promises."""
     every, times = np.unique(np.concatenate([scores_in, scores_out]), return_counts=True)
     candidates = np.unique(np.linspace(0, every.size - 1, MOST_CANDIDATES).astype(np.int64))
     values = every[candidates]
@@ -189,7 +201,8 @@ def choose(
     alarms = scores_out.size - np.searchsorted(np.sort(scores_out), values, side="left")
     fpr = upper_limit(alarms * shrink_out, scores_out.size * shrink_out, confidence=each)
     fnr = upper_limit(missed * shrink_in, scores_in.size * shrink_in, confidence=each)
-    best = int(candidates[np.argmax(measure(fpr, fnr))])
+    promises = measure(fpr, fnr)
+    best, promise = int(candidates[np.argmax(promises)]), float(np.max(promises))
     if best == 0 or times[best] > 1 or not np.isfinite(every[best - 1 : best + 1]).all():
-        return float(every[best])  # an atom is taken whole and alone
-    return float((every[best - 1] + every[best]) / 2)  # in a gap, new scores may fall on either side
+        return float(every[best]), promise  # an atom is taken whole and alone
+    return float((every[best - 1] + every[best]) / 2), promise  # in a gap, new scores may fall on either side

@@ -93,8 +93,9 @@ def test_a_copier_exposes_the_odd_one_and_its_histogram_shows_two_sides(populati
 def test_an_oblivious_generator_exposes_no_target(population):
     result = attack("oblivious", population, attacks=("record-linkage", "histogram"), targets="random:6", shadows=40,
                     tests=80, train_rows=60)  # fmt: skip
-    assert [finding.exposure.above.value for finding in result.findings] == [0, 0]
-    assert all(finding.exposure.worst.low == 0 for finding in result.findings)
+    exposed = [finding.exposure for finding in result.findings if finding.criterion == "membership"]
+    assert [exposure.above.value for exposure in exposed] == [0, 0]
+    assert all(exposure.worst.low == 0 for exposure in exposed)
 
 
 def test_what_a_generator_claims_is_a_fact(population):
@@ -228,7 +229,7 @@ def test_failed_draws_are_counted_and_reported(population):
 
     result = attack(Fails(), population, attacks=("closest-record",), targets="1", shadows=20, tests=20, train_rows=60)
     assert 5 < result.failed_tasks < 35
-    assert "draws failed" in result.notes[-2]
+    assert any("draws failed" in note for note in result.notes)
     with pytest.raises(GeneratorError, match="RuntimeError: no luck"):
         attack(
             Fails(always=True), population, attacks=("closest-record",), targets="1", shadows=4, tests=4, train_rows=60

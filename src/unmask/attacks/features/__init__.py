@@ -2,7 +2,16 @@
 
 from unmask.attacks.features.correlation import CorrelationFeatures
 from unmask.attacks.features.histogram import HistogramFeatures
+from unmask.attacks.features.matches import MatchFeatures
 from unmask.attacks.features.naive import NaiveFeatures
+from unmask.attacks.features.nearest_rows import NearestRowFeatures
 from unmask.attacks.features.queries import QueryFeatures
 
-__all__ = ["CorrelationFeatures", "HistogramFeatures", "NaiveFeatures", "QueryFeatures"]
+__all__ = [
+    "CorrelationFeatures",
+    "HistogramFeatures",
+    "MatchFeatures",
+    "NaiveFeatures",
+    "NearestRowFeatures",
+    "QueryFeatures",
+]

@@ -11,9 +11,12 @@ from unmask import generators as generator_list
 from unmask.attacks.record_linkage import RecordLinkage
 from unmask.audits.attack.budget import within_time
 from unmask.audits.attack.choice import Chosen, choose_attacks, prepared
-from unmask.audits.attack.judges import Bench, Played, Scored
+from unmask.audits.attack.effective import effective_part
+from unmask.audits.attack.export import export_scores
+from unmask.audits.attack.judges import LIKELIHOOD, LINKAGE, Bench, Played, Scored
 from unmask.audits.attack.plan import AttackPlan
 from unmask.audits.attack.result import part_of, records_of
+from unmask.audits.attack.words import delta_for
 from unmask.audits.part import Part
 from unmask.audits.plan import takes
 from unmask.audits.runner import Runner, Say, silent
@@ -32,8 +35,6 @@ from unmask.threats.game import Game, Ground, deal, lay_ground
 from unmask.threats.knowledge import Access, Data, Placement
 from unmask.threats.targets import Targets, choose
 
-LINKAGE = "record-linkage"  # the attack on raw data, with which privacy gain is compared
-
 
 @takes(AttackPlan)
 def attack(
@@ -44,6 +45,7 @@ def attack(
     out: str | Path | None = None,
     workers: int | Executor | None = None,
     time_budget: float | None = None,
+    scores: str | Path | None = None,
     progress: Progress = no_progress,
     say: Say = silent,
     **choices: Any,
@@ -52,10 +54,12 @@ def attack(
 
     `choices` are the fields of `AttackPlan`, such as targets, goal, knowledge, access, attacks, shadows, tests, seed. With
     `out`, every draw is kept there and an interrupted run continues. `time_budget` (seconds) lowers shadows and tests.
+    `scores` is a file for the raw scores of all attacks (.npz).
     """
     runner = Runner.of(workers, out=out, time_budget=time_budget, progress=progress, say=say)
     plan = AttackPlan.of({"generator": generator_list.text_of(generator), **choices})
-    return AttackAudit(plan, plan.made(generator), read_table(population, schema)).run(runner)
+    kept = Path(scores) if scores else None
+    return AttackAudit(plan, plan.made(generator), read_table(population, schema), kept).run(runner)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +69,12 @@ class AttackAudit:
     plan: AttackPlan
     generator: Generator
     population: Table
+    scores: Path | None = None  # a file for the raw scores of all attacks
 
     @classmethod
-    def of(cls, plan: AttackPlan, *, population: Any, schema: Any = None) -> AttackAudit:
+    def of(cls, plan: AttackPlan, *, population: Any, schema: Any = None, scores: Path | None = None) -> AttackAudit:
         """Read what the plan is about."""
-        return cls(plan, plan.made(), read_table(population, schema))
+        return cls(plan, plan.made(), read_table(population, schema), scores)
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
@@ -94,17 +99,21 @@ class AttackAudit:
         shadow, test = (draws_of(setting, tasks, store, whose) for whose in (Whose.SHADOW, Whose.TEST))
         _check_draws(test)
         scored, refused = _score(setting, chosen, shadow, test)
-        played = Played(
-            plan, setting, targets, shadow, test, draws_of(raw, published, store, Whose.RAW), plan.confidence
-        )
+        raws = draws_of(raw, published, store, Whose.RAW)
+        delta = delta_for(plan.delta, self.generator.claim)
+        played = Played(plan, setting, targets, shadow, test, raws, plan.confidence, delta)
+        if self.scores is not None:
+            export_scores(self.scores, played, scored)
         bench = Bench.of(played, scored)
-        part = part_of(bench, claim_for(self.generator.claim, self.population.schema), self.population.notes)
+        claim = claim_for(self.generator.claim, self.population.schema)
+        part = part_of(bench, claim, self.population.notes) + effective_part(bench, claim)
         part += Part(not_tested=refused)
         return part.told(replace(self.expected(), plan=plan.to_plain()), records_of(bench))
 
     def set_up(self) -> tuple[TargetSetting, Targets, Chosen]:
         """Whom to attack, from whom tables are drawn, and by which attacks: fixed before the first draw."""
         plan, game = self.plan, self.plan.game
+        delta_for(plan.delta, self.generator.claim)  # refuses one that makes no sense before anything is drawn
         targets = choose(plan.targets, self.population, stream(plan.seed, "targets"))
         ground = lay_ground(self.population, targets.rows, game, stream(plan.seed, "ground"))
         if game.data is Data.NONE:
@@ -129,11 +138,15 @@ def tasks_of(plan: AttackPlan, targets: int) -> tuple[Task, ...]:
 
 
 def _raw_setting(setting: TargetSetting) -> TargetSetting:
-    """The same game with the real table published, and the attack that reads it."""
-    linkage = RecordLinkage().prepare(
-        static_view(setting), setting.masked, setting.secret, stream(setting.seed, LINKAGE)
-    )
-    return replace(setting, generator=Raw(), features=(), prior=(), attacks={LINKAGE: linkage})
+    """The same game with the real table published, and the attacks that read it."""
+    secret, readers = setting.secret, {LINKAGE: RecordLinkage()}
+    if secret is not None and not secret.levels:
+        readers[LIKELIHOOD] = RecordLinkage(unique=True, model="linear")
+    ready = {
+        name: reader.prepare(static_view(setting), setting.masked, secret, stream(setting.seed, name))
+        for name, reader in readers.items()
+    }
+    return replace(setting, generator=Raw(), features=(), prior=(), attacks=ready)
 
 
 def _stand_ins(generator: Generator, ground: Ground, game: Game, plan: AttackPlan) -> Table:

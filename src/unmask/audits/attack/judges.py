@@ -13,6 +13,7 @@ from unmask.audits.attack.plan import AttackPlan
 from unmask.simulation.target import TargetSetting
 from unmask.simulation.target_pool import Draws
 from unmask.stats import Estimate
+from unmask.stats.cases import Cases
 from unmask.stats.outcomes import (
     AttributeOutcome,
     MembershipOutcome,
@@ -38,6 +39,7 @@ class Played:
     test: Draws
     published: Draws  # the same game with the real table published
     confidence: float  # of every interval
+    delta: float = 0.0  # at which epsilon is bounded
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -58,6 +60,8 @@ class Scored:
     shadow: np.ndarray | None
 
 
+LINKAGE = "record-linkage"  # the attack on raw data, with which privacy gain is compared
+LIKELIHOOD = "linked-or-linear"  # the paper's own attack on numbers in raw data
 MATCH = 1.0  # record linkage scores a literal match with at least this
 
 Outcome = MembershipOutcome | AttributeOutcome
@@ -127,9 +131,13 @@ def _membership_judge(played: Played, attack: Scored, tests: int) -> Judge:
         members = played.test.members[:, positions][chosen]
         # Scores are shifted so that each target's own threshold is at 0.
         shifted = (scores - thresholds[None, :])[:, positions][chosen]
-        return judge_membership(
-            shifted, members, 0.0, confidence=played.confidence, tests=tests, **_drawn(played, chosen)
-        )
+        drawn = _drawn(played, chosen)
+        found = judge_membership(shifted, members, 0.0, confidence=played.confidence, tests=tests, **drawn)
+        if found is None or not played.delta:
+            return found
+        cases = Cases.of(drawn["releases"], members.size, drawn["prior"])
+        bound = cases.epsilon(shifted >= 0.0, members, confidence=played.confidence, delta=played.delta)
+        return replace(found, epsilon=bound)
 
     return membership
 
@@ -191,7 +199,7 @@ def tolerance_of(played: Played) -> float:
 def raw_judge_of(played: Played) -> Judge:
     """Record linkage on the published real table: what there is to lose. Its own half of the draws sets no threshold:
     a match is a match (score of at least 1)."""
-    (scores,) = played.published.scores.values()
+    scores = played.published.scores[LINKAGE]
     drawn, confidence = played.published, played.confidence
 
     def membership(positions: np.ndarray) -> Outcome | None:

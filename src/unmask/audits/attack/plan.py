@@ -64,6 +64,9 @@ class AttackPlan(GeneratorPlan):
         (), help="Uncertain-box: a generator that the attacker holds possible; may be repeated.", code=is_code
     )
     confidence: float = option(0.95, help="Of every interval.", least=0.5, share=True, grows=True)
+    delta: float | None = option(
+        None, help="At which epsilon is bounded.", least=0, most=0.5, grows=True, shown="the claim's own, else 0"
+    )
 
     def check(self) -> None:
         if self.access == Box.UNCERTAIN and not self.possible:

@@ -9,7 +9,11 @@ import numpy as np
 
 from unmask.audits.advice import advice_for
 from unmask.audits.attack.exposure import exposure_of
-from unmask.audits.attack.judges import Bench, Outcome, Played, advantages, membership_guesses, tolerance_of
+from unmask.audits.attack.judges import Bench, Outcome, Played, Scored, advantages, membership_guesses, tolerance_of
+from unmask.audits.attack.levels import HEADS as RANKING_HEADS
+from unmask.audits.attack.levels import levels_grid, ranking_cells, secret_series
+from unmask.audits.attack.likelihood import HEADS as LIKELIHOOD_HEADS
+from unmask.audits.attack.likelihood import likelihood_cells
 from unmask.audits.attack.plan import AttackPlan
 from unmask.audits.attack.words import Limit, claim_in_words, limit_for, threat_in_words
 from unmask.audits.part import Part
@@ -34,17 +38,18 @@ def part_of(bench: Bench, claim: Claim | None, notes: tuple[str, ...]) -> Part:
     findings, rows = [], []
     for group, positions in ((group, played.in_group(group)) for group in played.groups):
         raw = bench.raw(positions)
-        for name, judge in bench.judges.items():
-            if (outcome := judge(positions)) is not None:
+        for attack in bench.scored:
+            name = attack.name
+            if (outcome := bench.judges[name](positions)) is not None:
                 exposure = exposure_of(list(advantages(bench.strict[name], positions)))
                 findings.append(_finding(played, name, group, outcome, limit, exposure))
-                rows.append((name, group, *_cells(outcome, raw)))
+                rows.append((name, group, *_cells(played, attack, outcome, positions, raw)))
     failures = played.test.failures + played.shadow.failures
     leak, claims = _visible_leak(played, bench.tests), claim_in_words(claim, limit)
     visible = (leak.in_words,)
     return Part(
         findings=tuple(findings),
-        grids=(*_grids(played.plan, rows), _controls(bench)),
+        grids=(*_grids(_heads(played.plan, _numeric(played)), rows), *levels_grid(bench), _controls(bench)),
         series=tuple(_series(bench)),
         notes=(*notes, *_notes(played, claims, failures), *visible),
         facts=Facts(visible=visible, claims=claims, inconclusive=leak.too_large),
@@ -52,20 +57,27 @@ def part_of(bench: Bench, claim: Claim | None, notes: tuple[str, ...]) -> Part:
     )
 
 
-def _heads(plan: AttackPlan) -> tuple[str, ...]:
+def _heads(plan: AttackPlan, numeric: bool) -> tuple[str, ...]:
     """What is told about every attack, most important first; the first MAIN stand in the first table."""
     gain = ("advantage", "low", "high", "privacy gain", "advantage on raw data")
     if plan.goal == Goal.MEMBERSHIP:
         rates = tuple(f"TPR at FPR {fpr:g}{end}" for fpr in FPR_GRID for end in ("", " low"))
         more = ("accuracy", "TPR", "TPR low", "FPR", "FPR high", "precision at 1 %", "precision low", "epsilon >=")
         return (*gain, "AUC", "AUC low", "AUC high", *rates, *more)
-    return (*gain, "right with", "right without", "density gain")
+    return (*gain, "right with", "right without", "density gain", *(LIKELIHOOD_HEADS if numeric else RANKING_HEADS))
 
 
 MAIN = 8
 
 
-def _cells(outcome: Outcome, raw: Outcome | None) -> tuple[Cell, ...]:
+def _numeric(played: Played) -> bool:
+    """Whether the secret is a number."""
+    return played.setting.secret is not None and not played.setting.secret.levels
+
+
+def _cells(
+    played: Played, attack: Scored, outcome: Outcome, positions: np.ndarray, raw: Outcome | None
+) -> tuple[Cell, ...]:
     found = outcome.advantage
     lost = raw.advantage.value if raw is not None else float("nan")
     start = _rounded(found.value, found.low, found.high, lost - found.value, lost)
@@ -76,11 +88,12 @@ def _cells(outcome: Outcome, raw: Outcome | None) -> tuple[Cell, ...]:
         tpr, fpr = outcome.tpr, outcome.fpr
         more = (outcome.accuracy.value, tpr.value, tpr.low, fpr.value, fpr.high, *precise)
         return (*start, *_rounded(*auc, *rates, *more, outcome.epsilon.value))
-    return (*start, *_rounded(outcome.with_person.value, outcome.without_person.value, outcome.likelihood_gain))
+    right = _rounded(outcome.with_person.value, outcome.without_person.value, outcome.likelihood_gain)
+    further = likelihood_cells if _numeric(played) else ranking_cells
+    return (*start, *right, *further(played, attack, positions))
 
 
-def _grids(plan: AttackPlan, rows: list[tuple[Cell, ...]]) -> tuple[Grid, ...]:
-    heads = _heads(plan)
+def _grids(heads: tuple[str, ...], rows: list[tuple[Cell, ...]]) -> tuple[Grid, ...]:
     main = Grid(
         "attacks",
         "Attacks",
@@ -143,9 +156,10 @@ def _finding(
 def _series(bench: Bench) -> Iterator[Series]:
     """ROC curves on a logarithmic grid and histograms of scores, pooled over all targets."""
     played = bench.played
-    if played.plan.goal != Goal.MEMBERSHIP:
-        return
     for attack in bench.scored:
+        if played.plan.goal != Goal.MEMBERSHIP:
+            yield from secret_series(played, attack)
+            continue
         scores, _, active = membership_guesses(played, attack)
         members = played.test.members[active]
         if members.all() or not members.any():
@@ -179,11 +193,13 @@ def records_of(bench: Bench) -> Records:
     """Every attack on every single target, by row number of the population."""
     played, rows = bench.played, []
     for place, row in enumerate(played.targets.rows):
-        raw = bench.raw(np.array([place]))
-        for name, judge in bench.judges.items():
-            if (outcome := judge(np.array([place]))) is not None:
-                rows.append((int(row), played.targets.groups[place], name, *_cells(outcome, raw)))
-    return Records(("row", "group", "attack", *_heads(played.plan)), tuple(rows))
+        here = np.array([place])
+        raw = bench.raw(here)
+        for attack in bench.scored:
+            if (outcome := bench.judges[attack.name](here)) is not None:
+                cells = _cells(played, attack, outcome, here, raw)
+                rows.append((int(row), played.targets.groups[place], attack.name, *cells))
+    return Records(("row", "group", "attack", *_heads(played.plan, _numeric(played))), tuple(rows))
 
 
 def _notes(played: Played, claims: tuple[str, ...], failures: tuple[str, ...]) -> tuple[str, ...]:
@@ -194,7 +210,7 @@ def _notes(played: Played, claims: tuple[str, ...], failures: tuple[str, ...]) -
         f"{len(played.test):,} releases were judged; the attacker had {len(played.shadow):,} of their own.",
         *claims,
     ]
-    if played.plan.goal == Goal.ATTRIBUTE and played.setting.secret is not None and not played.setting.secret.levels:
+    if _numeric(played):
         notes.append(f"A guess counts as right within {tolerance_of(played):g}.")
     if failures:
         notes.append(failures_in_words(failures, "draws"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from unmask.errors import ParameterError
 from unmask.generators.claim import Claim, Neighbours
 from unmask.stats import largest_advantage, largest_auc, replacement_claim
 from unmask.threats.game import Game
@@ -46,16 +47,42 @@ def limit_for(claim: Claim | None, game: Game) -> Limit | None:
     The replacing game compares tables of one size, the appending one tables that differ by one row. An add/remove claim
     covers a replacement as two steps; a replace-one claim says nothing about a row that comes on top.
     """
+    if (promised := _promise_in(claim, game)) is None:
+        return None
+    epsilon, delta = promised[0], min(promised[1], 1 - 1e-12)
+    return Limit(min(1.0, largest_advantage(epsilon, delta)), min(1.0, largest_auc(epsilon, delta)))
+
+
+def epsilon_allowed(claim: Claim | None, game: Game, delta: float) -> float | None:
+    """The epsilon that a claim allows in this game at a delta; None if nothing follows from it there.
+
+    An add/remove claim of (epsilon, delta) allows a replacement 2 epsilon at (1 + e^epsilon) delta, and at no smaller delta.
+    """
+    promised = _promise_in(claim, game)
+    return promised[0] if promised is not None and promised[1] <= delta else None
+
+
+def _promise_in(claim: Claim | None, game: Game) -> tuple[float, float] | None:
+    """Epsilon and delta of a claim for the neighbours that this game plays with."""
     if claim is None or claim.void or game.goal is not Goal.MEMBERSHIP:
         return None
-    epsilon, delta = claim.epsilon, claim.delta
     if game.placement is Placement.REPLACE:
-        if claim.neighbours is Neighbours.ADD_REMOVE:
-            epsilon, delta = replacement_claim(epsilon, delta)
-    elif claim.neighbours is Neighbours.REPLACE:
-        return None
-    delta = min(delta, 1 - 1e-12)
-    return Limit(min(1.0, largest_advantage(epsilon, delta)), min(1.0, largest_auc(epsilon, delta)))
+        own = claim.neighbours is Neighbours.REPLACE
+        return (claim.epsilon, claim.delta) if own else replacement_claim(claim.epsilon, claim.delta)
+    return None if claim.neighbours is Neighbours.REPLACE else (claim.epsilon, claim.delta)
+
+
+def delta_for(asked: float | None, claim: Claim | None) -> float:
+    """The delta at which epsilon is bounded: as asked for, else the claim's own, which is the least that makes sense."""
+    own = 0.0 if claim is None else claim.delta
+    if asked is None:
+        return own
+    if asked < own:
+        raise ParameterError(
+            f"--delta is {asked:g}, and the generator claims a delta of {own:g}: below that its epsilon may be infinite, and no "
+            "bound says anything about the claim.\nUse a --delta that is no smaller, or none."
+        )
+    return asked
 
 
 def claim_in_words(claim: Claim | None, limit: Limit | None) -> tuple[str, ...]:

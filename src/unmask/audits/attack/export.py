@@ -1,0 +1,39 @@
+"""Raw scores of an attack for other statistics than ours."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from unmask.audits.attack.judges import Played, Scored
+from unmask.files import write_atomically
+
+
+def export_scores(path: Path, played: Played, scored: Sequence[Scored]) -> None:
+    """Scores of every attack on every release under attack, the answers, and the same of the attacker's own releases.
+
+    The names of the arrays stand in docs/reference/scores.md.
+    """
+    arrays = {
+        "attacks": np.array([attack.name for attack in scored], dtype=str),
+        "rows": np.asarray(played.targets.rows),
+        "groups": np.array(played.targets.groups, dtype=str),
+        "confidence": np.array(played.confidence),
+        "delta": np.array(played.delta),
+    }
+    for start, draws in (("", played.test), ("shadow_", played.shadow)):
+        arrays |= {
+            f"{start}members": draws.members,
+            f"{start}secrets": draws.secrets,
+            f"{start}active": draws.active,
+        }
+    for attack in scored:
+        arrays[f"score/{attack.name}"] = attack.test
+        if attack.shadow is not None:
+            arrays[f"shadow_score/{attack.name}"] = attack.shadow
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
+    write_atomically(path, content.getvalue(), private=True)
