@@ -28,9 +28,9 @@ def test_better_worse_and_same_by_whether_intervals_overlap():
     found = changes(old, new)
     assert found["closest-record"] == ("-0.200", "better", "apart")
     assert found["b"] == ("+0.200", "worse", "apart")
-    assert found["c"] == ("+0.050", "same", "overlap")
-    assert found["gone"] == (None, "only before", None)
-    assert found["new"] == (None, "only after", None)
+    assert found["c"] == ("+0.050", "not told apart", "overlap")
+    assert found["gone"] == (None, "gone", None)
+    assert found["new"] == (None, "new", None)
     assert found["Membership, worst finding"] == ("-0.200", "better", "apart")
 
 

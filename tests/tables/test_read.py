@@ -160,9 +160,9 @@ def test_values_outside_the_schema_are_an_error_that_helps(tmp_path):
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ("North,130", "no whole numbers from 0 to 120: '130'"),
-        ("North,3.5", "no whole numbers from 0 to 120: '3.5'"),
-        ("North,old", "no whole numbers from 0 to 120: 'old'"),
+        ("North,130", "no whole number from 0 to 120: '130'"),
+        ("North,3.5", "no whole number from 0 to 120: '3.5'"),
+        ("North,old", "no whole number from 0 to 120: 'old'"),
         ("North,", "has missing values, and the schema does not allow them"),
         (",3", "has missing values, and the schema does not allow them"),
     ],
@@ -230,3 +230,18 @@ def test_a_damaged_file_is_wrong_input(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"damaged\.csv"):
         read_table(path)
+
+
+@pytest.mark.parametrize("header", ["Ann Lee,34,kuru", "1.5,2,x", "7,a,b"])
+def test_a_file_without_names_is_refused_and_not_quoted(tmp_path, header):
+    below = ",".join("8" if cell.replace(".", "").isdigit() else "z" for cell in header.split(","))
+    path = write(tmp_path / "people.csv", f"{header}\n{below}\n{below}\n")
+    with pytest.raises(InputError, match="the first line looks like a row") as caught:
+        read_table(path)
+    assert not any(cell in str(caught.value) for cell in ("Ann", "34", "kuru", "1.5"))
+
+
+@pytest.mark.parametrize("header", ["0,1,2", "1,2,3", "2019,2020,2021", "0,a,b", "x,1960,1970"])
+def test_numbers_may_be_names(tmp_path, header):
+    path = write(tmp_path / "wide.csv", f"{header}\n5,6,7\n8,9,10\n")
+    assert len(read_table(path)) == 2

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 NEAREST = 50  # real texts around a published one, from which it is read how dense they are there
-CHECK = 10  # one sign may be a check digit, so that only one number in ten exists
+CHECK = (
+    100  # two signs may be check digits, and blocks of numbers may be filled unevenly: so few of the numbers may exist
+)
 RANDOM_BITS = 60  # of a token that nobody meets by chance, such as a UUID
 
 

@@ -8,20 +8,39 @@ release draws from what the population knows, in which case it meets people of t
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import poisson
+from scipy.stats import binom, poisson
 
 from unmask.metrics._chance import expected_matches, is_code, is_random
 from unmask.metrics._passages import is_prose, passages
 from unmask.stats.labels import fisher
 
 MOST = 20_000  # texts whose format is looked at
+MARGIN = 3  # times what chance explains: how dense numbers are is an estimate
+
+FILLERS = (
+    "na",
+    "nan",
+    "null",
+    "none",
+    "nil",
+    "missing",
+    "unknown",
+    "unspecified",
+    "test",
+    "dummy",
+    "empty",
+    "blank",
+    "tbd",
+)
 
 _SIGNS = re.compile(r"[\W_]+")
+_WHOLE = re.compile(r"^\s*([+-]?\d+)\.0+\s*$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,78 +64,110 @@ class Verbatim:
     prose: bool  # looked for in passages, not in whole texts
     by_chance: float | None  # published texts that chance would make equal to real ones; None: the format does not say
     random: bool  # tokens that nobody meets by chance
-    p_format: float | None  # of "no more than by chance"
+    p_format: float | None  # of "no more than texts of this format by chance"
     p_holdout: float | None  # of "no more than people of the holdout"
+    p_again: float | None  # of "no more than texts of real people and holdout meet each other"; None for names
     published: np.ndarray  # real people who do
-    unrepeatable: int = 0  # of prose: real people whose whole text is published, most passages of which nobody else has
+    pairs: int = 0  # of people who share a text that nobody else has
+
+    @property
+    def p_population(self) -> float | None:
+        """Of "the release draws from what the population knows".
+
+        Where it meets people of the holdout too, they tell how often that is. Where it meets none, there may be too few of them
+        to tell; then it counts as well how seldom real people and holdout share a text among themselves.
+        """
+        if self.p_holdout is None:
+            return self.p_again
+        if self.p_again is None:
+            return self.p_holdout
+        met = self.theirs is not None and self.theirs[0] > 0
+        return min(1.0, 2 * (self.p_holdout if met else min(self.p_holdout, self.p_again)))
 
     @property
     def p_value(self) -> float | None:
-        """Both explanations must fail; None where neither can be judged. Random tokens need no holdout."""
+        """Both explanations must fail; None where neither can be judged.
+
+        Random tokens that nobody shares need no holdout, unless it is met as well (hashes of what many people have).
+        """
         if not self.mine[0]:
             return 1.0
-        if self.random or self.p_holdout is None:
+        met = self.theirs is not None and self.theirs[0] > 0
+        if self.random and not met and not self.pairs:
             return self.p_format
-        return self.p_holdout if self.p_format is None else max(self.p_format, self.p_holdout)
+        known = [p for p in (self.p_format, self.p_population) if p is not None]
+        return max(known) if self.p_population is not None else None
 
 
 def verbatim(real: OwnTexts, published: Sequence[str], holdout: OwnTexts | None = None) -> Verbatim:
     """Compare the texts of real people, and of the holdout, with those of a release.
 
-    OwnTexts are equal if their letters and digits are, whatever stands between them; leading zeros of numbers do not count. A
+    Texts are equal if their letters and digits are, whatever stands between them; leading zeros of numbers do not count. A
     text that several people of real table and holdout share identifies nobody and is not counted.
     """
     sides = [real] if holdout is None else [real, holdout]
-    prose = is_prose([text for text in real.texts[:MOST] if text])
+    some = [text for text in real.texts[:MOST] if text]
+    prose = is_prose(some) and not is_code([canonical(text) for text in some])
     marks = _passage_marks(sides, published) if prose else _text_marks(sides, published)
-    hits = [_of_people(side, *mark) for side, mark in zip(sides, marks, strict=True)]
-    (mine, shown), theirs = hits[0], hits[1][0] if holdout is not None else None
+    (mine, shown), *held = (_of_people(side, *mark) for side, mark in zip(sides, marks.of_sides, strict=True))
+    theirs = held[0][0] if held else None
     by_chance, random = (None, False) if prose else _format(real, published)
-    p_format = None if by_chance is None else float(poisson.sf(mine[0] - 1, by_chance))
+    p_format = None if by_chance is None else float(poisson.sf(mine[0] - 1, MARGIN * by_chance))
     p_holdout = fisher(mine, theirs) if theirs is not None and mine[1] and theirs[1] else None
-    odd = _unrepeatable(real, published) if prose else 0
-    return Verbatim(mine, theirs, prose, by_chance, random, p_format, p_holdout, shown, odd)
+    p_again = _again(mine[0], marks.pairs, sides, len(published)) if prose or by_chance is not None else None
+    return Verbatim(mine, theirs, prose, by_chance, random, p_format, p_holdout, p_again, shown, marks.pairs)
+
+
+def _again(hits: int, pairs: int, sides: Sequence[OwnTexts], rows: int) -> float:
+    """P-value of so many hits, given how many pairs of people share a text that nobody else has.
+
+    Good and Turing: of n draws, those that come once come again among m more about 2m/(n - 1) times as often as there are
+    pairs among the n. Both counts are about Poisson, so that given their sum the hits are binomial.
+    """
+    people = sum(side.people for side in sides)
+    ratio = 2 * rows / max(1, people - 1) * sides[0].people / people
+    return float(binom.sf(hits - 1, hits + pairs, ratio / (1 + ratio)))
 
 
 def canonical(text: str) -> str:
-    """Letters and digits alone."""
-    text = _SIGNS.sub("", text.casefold())
-    return text.lstrip("0") if text.isdigit() else text
+    """Letters and digits alone, of whole numbers without what a spreadsheet adds or drops; "" for what stands for no text."""
+    text = _SIGNS.sub("", _WHOLE.sub(r"\1", unicodedata.normalize("NFKC", text)).casefold())
+    text = text.lstrip("0") if text.isdigit() else text
+    return "" if text in FILLERS or (len(text) > 3 and len(set(text)) == 1) else text
 
 
-def _text_marks(sides: Sequence[OwnTexts], published: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Of each row of each side: whether its text belongs to one person alone, and whether it is published."""
-    texts = [np.array([canonical(text) for text in side.texts], dtype=object) for side in sides]
-    keys, known = pd.factorize(np.concatenate(texts))
-    alone = _alone(keys, _persons_of(sides)) & (np.concatenate(texts) != "")
+@dataclass(frozen=True, eq=False)
+class TextMarks:
+    """Of each row of each side: whether it has a text of its own and whether that is published; and how many pairs share one."""
+
+    of_sides: list[tuple[np.ndarray, np.ndarray]]
+    pairs: int
+
+
+def _text_marks(sides: Sequence[OwnTexts], published: Sequence[str]) -> TextMarks:
+    """A text belongs to one person alone, or not; and is published, or not."""
+    texts = np.concatenate([np.array([canonical(text) for text in side.texts], dtype=object) for side in sides])
+    keys, known = pd.factorize(texts)
+    often = _people_per(keys, _persons_of(sides))[keys]
+    there = texts != ""
     released = pd.Index(known).isin({canonical(text) for text in published} - {""})[keys]
-    return _split(sides, alone, released)
+    pairs = len(np.unique(keys[there & (often == 2)]))
+    return TextMarks(_split(sides, there & (often == 1), released), pairs)
 
 
-def _passage_marks(sides: Sequence[OwnTexts], published: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Of each row: whether it has a passage that no other person has, and whether one such passage is published."""
+def _passage_marks(sides: Sequence[OwnTexts], published: Sequence[str]) -> TextMarks:
+    """A row has a passage that no other person has, or not; and one such passage is published, or not."""
     found = passages(*(side.texts for side in sides), published)
     begins = np.cumsum([0, *(len(side.texts) for side in sides)])
     rows = np.concatenate([text_of + begin for (_, text_of), begin in zip(found, begins[:-1], strict=False)])
-    keys = np.unique(np.concatenate([hashes for hashes, _ in found[:-1]]), return_inverse=True)[1]
-    alone = _alone(keys, _persons_of(sides)[rows])
-    released = np.isin(np.concatenate([hashes for hashes, _ in found[:-1]]), found[-1][0])
+    hashes = np.concatenate([each for each, _ in found[:-1]])
+    keys, persons = np.unique(hashes, return_inverse=True)[1], _persons_of(sides)
+    often = _people_per(keys, persons[rows])[keys]
     has, shown = np.zeros(begins[-1], dtype=bool), np.zeros(begins[-1], dtype=bool)
-    has[rows[alone]] = True
-    shown[rows[alone & released]] = True
-    return _split(sides, has, shown)
-
-
-def _unrepeatable(real: OwnTexts, published: Sequence[str]) -> int:
-    """People whose whole text is published though it is no template: nobody shares half of its passages."""
-    ((hashes, rows),) = passages(real.texts)
-    keys = np.unique(hashes, return_inverse=True)[1]
-    own, all_of = (
-        np.bincount(rows, weights=w, minlength=len(real.texts)) for w in (_alone(keys, real.person[rows]), None)
-    )
-    released = {canonical(text) for text in published}
-    whole = np.array([canonical(text) in released for text in real.texts], dtype=bool)
-    return len(np.unique(real.person[whole & (2 * own > all_of)]))
+    has[rows[often == 1]] = True
+    shown[rows[(often == 1) & np.isin(hashes, found[-1][0])]] = True
+    sharing = len(np.unique(persons[rows[often == 2]]))
+    return TextMarks(_split(sides, has, shown), (sharing + 1) // 2)
 
 
 def _persons_of(sides: Sequence[OwnTexts]) -> np.ndarray:
@@ -125,13 +176,13 @@ def _persons_of(sides: Sequence[OwnTexts]) -> np.ndarray:
     return np.concatenate([side.person + begin for side, begin in zip(sides, before, strict=False)])
 
 
-def _alone(keys: np.ndarray, persons: np.ndarray) -> np.ndarray:
-    """Whether one person alone has the key of a row."""
+def _people_per(keys: np.ndarray, persons: np.ndarray) -> np.ndarray:
+    """How many people have each key."""
     if not len(keys):
-        return np.zeros(0, dtype=bool)
+        return np.zeros(0, dtype=np.int64)
     everybody = int(persons.max()) + 1
     pairs = np.unique(keys.astype(np.int64) * everybody + persons)
-    return np.asarray(np.bincount(pairs // everybody, minlength=keys.max() + 1)[keys] == 1)
+    return np.bincount(pairs // everybody, minlength=keys.max() + 1)
 
 
 def _split(sides: Sequence[OwnTexts], has: np.ndarray, shown: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -45,7 +45,7 @@ def _worst(result: Result, criterion: str) -> Finding | None:
 def _cells(old: Finding | None, before: Result, new: Finding | None, after: Result) -> tuple[Cell, ...]:
     shown = (_shown(old, before), _shown(new, after))
     if old is None or new is None:
-        return (*shown, None, "only before" if new is None else "only after", None)
+        return (*shown, None, "gone" if new is None else "new", None)
     if words.kind(old) == "dp claim":
         answer = _order(new.severity.rank - old.severity.rank)
         return (*shown, _signed(new.estimate.low - old.estimate.low), answer, "bounds have no upper end")
@@ -53,7 +53,7 @@ def _cells(old: Finding | None, before: Result, new: Finding | None, after: Resu
         return (*shown, None, "not comparable", "one of them had no control")
     was, now = old.estimate, new.estimate
     apart = now.low > was.high or now.high < was.low
-    answer = _order(now.value - was.value) if apart else "same"
+    answer = _order(now.value - was.value) if apart else "not told apart"
     return (*shown, _signed(now.value - was.value), answer, "apart" if apart else "overlap")
 
 

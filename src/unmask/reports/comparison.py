@@ -116,13 +116,20 @@ def _findings(runs: tuple[ComparedRun, ...]) -> Grid:
     return Grid("findings", "Every finding", ("finding", *(run.name for run in runs)), tuple(rows))
 
 
+def _tables(result: Result) -> dict[str, str]:
+    """The tables by the digests of their files where those are known: a table that is read otherwise is the same file."""
+    files = {f"{item.role} (SHA-256 of the file)": item.sha256[:16] for item in result.files}
+    tables = {f"{item.role} (SHA-256)": item.digest[:16] for item in result.inputs}
+    return (files or tables) | {f"{item.role}: columns examined": str(item.columns) for item in result.inputs}
+
+
 def _differences(runs: tuple[ComparedRun, ...]) -> Grid:
     """What was done differently: audits, seeds, tables, plans, policies, versions."""
     facts = [
         {
             "audit": run.result.audit,
             "seed": str(run.result.seed),
-            **{f"{item.role} (SHA-256)": item.digest[:16] for item in run.result.inputs},
+            **_tables(run.result),
             **{name: str(value) for name, value in run.result.plan.items()},
             **{f"policy: {name}": str(value) for name, value in asdict(run.result.policy).items()},
             **{f"version of {name}": version for name, version in run.result.versions.items()},

@@ -13,7 +13,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from unmask.reports.notes import merged
-from unmask.reports.words import cell_text, exposed, finding_badge, in_words, measure, sentence, verdict
+from unmask.reports.words import Verdict, cell_text, exposed, finding_badge, in_words, measure, sentence, verdict
 from unmask.results.grid import Cell, Grid
 from unmask.results.next_steps import next_steps
 from unmask.results.readable import one_line, readable
@@ -34,7 +34,7 @@ TOP_FINDINGS = 8
 def show(result: Result, console: Console, *, where: str = "", run: Mapping[str, Any] | None = None) -> None:
     """Print a result; `where` is the directory in which its files are, `run` what run.json holds."""
     for part in render(result, where=where, width=console.width, run=run):
-        console.print(part)
+        console.print(part, soft_wrap=isinstance(part, Text) and part.no_wrap is True)  # commands stay in one piece
 
 
 def render(
@@ -60,6 +60,8 @@ def render(
     if result.failed_tasks:
         parts.append(Text(f"\n{result.failed_tasks} tasks failed; see the notes.", style="bold red"))
     parts.append(Text(f"\nSeed {result.seed}, unmask {readable(result.versions.get('unmask', '?'))}", style="dim"))
+    if result.state is not None:
+        parts.append(_headline(verdict(result)))  # again, since the tables are long
     if where:
         parts.append(
             Text(
@@ -72,12 +74,14 @@ def render(
 
 def _verdict(result: Result) -> RenderableType:
     said = verdict(result)
-    text = Text(
-        f"{said.badge.shape} {said.badge.label}: {readable(said.sentence)}",
-        style=COLOURS.get(said.badge.name, "default"),
-    )
+    text = _headline(said)
     lines = (*said.support, *said.left_out, *(() if result.leaks else said.cannot[:1]))
     return Panel(text.append("".join(f"\n{readable(line, 600)}" for line in lines), style="default"))
+
+
+def _headline(said: Verdict) -> Text:
+    style = COLOURS.get(said.badge.name, "default")
+    return Text(f"{said.badge.shape} {said.badge.label}: {readable(said.sentence)}", style=style)
 
 
 def _findings(result: Result) -> list[RenderableType]:
@@ -112,7 +116,7 @@ def _next(result: Result, run: Mapping[str, Any] | None) -> list[RenderableType]
     for number, step in enumerate(next_steps(result, run), start=1):
         parts.append(Text(f"  {number}. {readable(step.text, 600)}"))
         if step.command:
-            parts.append(Text(f"     {one_line(step.command, 2000)}", style="bold", overflow="fold", no_wrap=False))
+            parts.append(Text(f"     {one_line(step.command, 2000)}", style="bold", overflow="ignore", no_wrap=True))
     return parts
 
 

@@ -14,7 +14,9 @@ from unmask.results.state import DOUBT, NO_HOLDOUT, State, reasons_of
 from unmask.results.verdict import OF_A_RELEASE, kind, worst_of
 
 FIRST = 3  # columns and groups that are named
-SECRETS = ("identifier:", "inferring ", "everyone/attribute/")  # what the names of findings about a column begin with
+IDENTIFIER = "identifier:"  # what the names of findings about texts that name people begin with
+HELD = "the release holds"  # what is said of columns that no attack looked at if the release has them
+SECRETS = ("inferring ", "everyone/attribute/")  # what the names of findings about a column begin with
 GROWING = {"attack": "tests", "everyone": "runs", "epsilon": "runs"}  # what makes an audit of a generator see more
 MORE = 4  # times as many: an interval half as wide
 
@@ -51,9 +53,9 @@ def next_steps(result: Result, run: Mapping[str, Any] | None = None) -> tuple[Ne
                 shlex.join(words),
             )
         )
-    if result.facts.left_out:
+    if any(HELD in line for line in result.facts.left_out):
         steps.append(
-            NextStep("No attack looked at some columns (above). Take them out of the release, unless it needs them.")
+            NextStep("The release has columns that identify people (above). Take them out, unless it needs them.")
         )
     if result.audit == "demo" or state is None:
         return (
@@ -65,7 +67,7 @@ def next_steps(result: Result, run: Mapping[str, Any] | None = None) -> tuple[Ne
     elif state is State.CONFOUNDED:
         steps.append(NextStep(next(one.advice for one in result.findings if one.name == DOUBT)))
     elif state is State.INCONCLUSIVE:
-        return (*steps, *_for_an_answer(result, words))
+        return (*steps, *_for_an_answer(result, words, run))
     else:
         steps.append(
             NextStep(
@@ -80,13 +82,16 @@ def next_steps(result: Result, run: Mapping[str, Any] | None = None) -> tuple[Ne
                 )
             )
     then = "Audit again when anything has changed:" if state is State.NONE else AGAIN[release and state is State.LEAK]
-    return (*steps, NextStep(then, shlex.join(_elsewhere(words))), _side_by_side(words))
+    return (*steps, NextStep(then, shlex.join(_elsewhere(words))), *_side_by_side(words, run))
 
 
 def _after_a_leak(result: Result) -> list[NextStep]:
     worst = worst_of(result.leaks)
     if kind(worst) == "dp claim":
         return [NextStep(worst.advice)]
+    named = [leak.name.removeprefix(IDENTIFIER) for leak in result.leaks if leak.name.startswith(IDENTIFIER)]
+    if len(named) == len(result.leaks):
+        return [NextStep(f"Take the columns out of the release that name people: {', '.join(named)}.")]
     first = "; ".join(
         part for part in (_listed("columns", columns_of(result)), _listed("groups", groups_of(result))) if part
     )
@@ -100,7 +105,7 @@ def _after_a_leak(result: Result) -> list[NextStep]:
     ]
 
 
-def _for_an_answer(result: Result, words: Sequence[str]) -> list[NextStep]:
+def _for_an_answer(result: Result, words: Sequence[str], run: Mapping[str, Any] | None) -> list[NextStep]:
     """What an audit needs that could not see enough."""
     if grown := GROWING.get(result.audit):
         planned = result.plan.get(grown)
@@ -119,7 +124,7 @@ def _for_an_answer(result: Result, words: Sequence[str]) -> list[NextStep]:
                 "Make the release anew from the others, and audit it again:",
                 shlex.join([*_elsewhere(_without(words, "--holdout")), "--holdout", "holdout.csv"]),
             ),
-            _side_by_side(words),
+            *_side_by_side(words, run),
         ]
     if any("time budget" in reason for reason in reasons):
         return [
@@ -128,7 +133,7 @@ def _for_an_answer(result: Result, words: Sequence[str]) -> list[NextStep]:
     return [
         NextStep("Use a larger holdout: hundreds of people, as many as the real table has if possible. Then audit again:",
              shlex.join(_elsewhere(words))),
-        _side_by_side(words),
+        *_side_by_side(words, run),
     ]  # fmt: skip
 
 
@@ -207,7 +212,8 @@ def _without(words: Sequence[str], option: str) -> list[str]:
     return kept
 
 
-def _side_by_side(words: Sequence[str]) -> NextStep:
-    return NextStep(
-        "Then see what has changed:", shlex.join(["unmask", "report", _out(words) or "before", _after(words)])
-    )
+def _side_by_side(words: Sequence[str], run: Mapping[str, Any] | None) -> tuple[NextStep, ...]:
+    """The comparison with the next run, if this one was kept."""
+    if not run or run.get("command") != words or not (before := _out(words)):
+        return ()
+    return (NextStep("Then see what has changed:", shlex.join(["unmask", "report", before, _after(words)])),)

@@ -93,7 +93,7 @@ def silence_of(result: Result) -> State | None:
     if any(finding.name == DOUBT for finding in result.findings):
         return State.CONFOUNDED
     if result.audit in _NOBODY_ATTACKED:
-        return None
+        return State.INCONCLUSIVE if result.facts.inconclusive else None
     return State.INCONCLUSIVE if reasons_of(result) else State.NONE
 
 

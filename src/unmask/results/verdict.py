@@ -150,7 +150,9 @@ def finding_badge(finding: Finding, result: Result) -> Badge:
         return SILENCES[State.CONFOUNDED]
     if finding.severity is not Severity.NONE:
         return LEVELS[finding.severity]
-    silence = silence_of(result) or State.NONE
+    silence = silence_of(result)
+    if silence is None:
+        return NO_VERDICT
     if silence is State.NONE and measure(finding) == NO_CONTROL:
         silence = State.INCONCLUSIVE
     return SILENCES[silence]

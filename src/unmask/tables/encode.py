@@ -198,9 +198,10 @@ def _unlisted_message(column: Column, strange: list[str], where: str) -> str:
         )
     low, high = format_number(column.lower, column), format_number(column.upper, column)
     whole = " whole" if column.kind is Kind.INTEGER else ""
+    are = "is" if len(strange) == 1 else "are"
     layout = "if they are written in another layout, set its format; " if column.kind is Kind.DATETIME else ""
     return (
-        f"{where}: column '{column.name}' has {many} that are no{whole} {_noun(column)} from {low} to {high}: "
+        f"{where}: column '{column.name}' has {many} that {are} no{whole} {_noun(column, strange)} from {low} to {high}: "
         f"{quoted(strange)}.\n"
         f"If they are valid, widen columns.{column.name}.lower and .upper in the schema; if they mean missing, list them "
         f"under columns.{column.name}.missing; {layout}if '{column.name}' is text, set its kind to 'categorical'."
@@ -211,5 +212,5 @@ def _many(strange: list[str]) -> str:
     return f"{len(strange):,} value{'s' if len(strange) > 1 else ''}"
 
 
-def _noun(column: Column) -> str:
-    return "dates" if column.kind is Kind.DATETIME else "numbers"
+def _noun(column: Column, strange: list[str]) -> str:
+    return ("date" if column.kind is Kind.DATETIME else "number") + "s" * (len(strange) > 1)

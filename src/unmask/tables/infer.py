@@ -32,6 +32,14 @@ ID_WORDS = (
 )
 ID_NAME = re.compile(rf"(^|[^a-z])({'|'.join(ID_WORDS.split())})([^a-z]|$)")
 
+# Words in names of columns whose texts name people, also where some share them.
+PERSON_WORDS = (
+    "name surname lastname firstname forename fullname familyname maidenname username email mail address street phone telephone "
+    "mobile"
+)
+PERSON_NAME = re.compile(rf"(^|[^a-z])({'|'.join(PERSON_WORDS.split())})([^a-z]|$)")
+SEVERAL = 20  # texts from which on they name people and not kinds of things
+
 NEARLY_UNIQUE = 0.9  # share of distinct values from which text identifies people
 FEW_ROWS = 50  # below this many rows, distinct text proves nothing
 ONE_BIN_EACH = 32  # integers with a range this short keep one bin per value
@@ -120,7 +128,8 @@ def identifying_columns(
         if name != hints.person and name not in {*hints.identifiers, *hints.kinds}:
             raw = raw_column(frame[name], where, from_file=from_file)
             texts = texts_of(raw, None, decimal)
-            found += [name] if _identifies(raw, texts, len(frame)) or _numbers_people(raw, texts) else []
+            tests = _identifies(raw, texts, len(frame)), _numbers_people(raw, texts), _names_people(raw, texts)
+            found += [name] if any(tests) else []
     return tuple(found)
 
 
@@ -141,6 +150,14 @@ def _identifies(raw: RawColumn, texts: Texts, rows: int) -> str:
     if present >= FEW_ROWS and distinct >= NEARLY_UNIQUE * present:
         return f"{distinct:,} of its {present:,} values are distinct"
     return ""
+
+
+def _names_people(raw: RawColumn, texts: Texts) -> bool:
+    """Whether texts name people: the column is called so, and a tenth of its texts or more are different."""
+    if raw.numbers is not None or raw.fixed or texts.layout or texts.are_numbers:
+        return False
+    distinct, present = len(raw.values), len(raw.index) - raw.missing_count if raw.index is not None else 0
+    return distinct >= max(SEVERAL, present / 10) and bool(PERSON_NAME.search(_words(raw.name)))
 
 
 def _numbers_people(raw: RawColumn, texts: Texts) -> bool:

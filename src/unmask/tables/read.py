@@ -18,7 +18,7 @@ import pandas as pd
 
 from unmask.errors import InputError, MissingExtraError, SchemaError
 from unmask.files import limit, parse_json, read_text, shown, write_atomically
-from unmask.tables._numerals import LARGEST_INTEGER, PLAIN
+from unmask.tables._numerals import LARGEST_INTEGER, NUMBER, PLAIN
 from unmask.tables.encode import Unlisted
 from unmask.tables.infer import Binning, Hints, Inferred, identifying_columns, infer_schema
 from unmask.tables.schema import Schema, quoted, repeats
@@ -257,7 +257,9 @@ def _check_rows(text: str, delimiter: str, where: str) -> list[str]:
     csv.field_size_limit(2**31 - 1)
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
     names: list[str] = []
+    first: list[str] = []
     for row in reader:
+        first = first or (row if names else [])
         if not names:
             names = [name.strip() or f"unnamed_{place}" for place, name in enumerate(row, 1)]
             check_width(len(names), where)
@@ -268,7 +270,24 @@ def _check_rows(text: str, delimiter: str, where: str) -> list[str]:
             )
     if doubled := repeats(names):
         raise InputError(f"{where}: the column name {quoted(doubled)} occurs more than once. Rename one of them.")
+    if _is_row(names, first):
+        raise InputError(  # and quotes none of it: it may be a person's
+            f"{where}: the first line looks like a row and not like names of columns. Write a line of names above it."
+        )
     return names
+
+
+def _is_row(names: list[str], first: list[str]) -> bool:
+    """Whether names of columns are the values of somebody: numbers above numbers, which neither count nor are years."""
+    numeric = [
+        name for name, below in zip(names, first, strict=False) if NUMBER.fullmatch(name) and NUMBER.fullmatch(below)
+    ]
+    if not numeric:
+        return False
+    numbers = [float(name) for name in numeric]
+    counted = [number - numbers[0] for number in numbers] == list(range(len(numbers)))
+    years = all(name.isdigit() and 1800 <= number <= 2200 for name, number in zip(numeric, numbers, strict=True))
+    return not years and not (counted and (len(numbers) > 1 or numbers[0] in (0, 1)))
 
 
 def _name_of(delimiter: str) -> str:

@@ -24,7 +24,8 @@ def people():
     frame["patient"] = [f"P{number:08d}" for number in rng.choice(10**8, 1200, replace=False)]
     letters = np.array(list("abcdefghijklmnop"))
     frame["surname"] = ["".join(letters[rng.integers(16, size=9)]) for _ in range(1200)]
-    frame["note"] = [" ".join(f"w{word}" for word in rng.integers(3000, size=25)) for _ in range(1200)]
+    words = ["".join(letters[rng.integers(16, size=5)]) for _ in range(3000)]
+    frame["note"] = [" ".join(words[k] for k in rng.integers(3000, size=25)) for _ in range(1200)]
     frame.loc[0, ["surname", "note"]] = [SURNAME, f"{frame.note[0]} with {DIAGNOSIS}"]
     frame["nr"] = list(range(1, 401)) * 3
     return frame
@@ -104,6 +105,31 @@ def test_without_a_holdout_ids_and_whole_notes_are_judged_and_names_are_not(cut)
     assert found["identifier:note"].severity is Severity.HIGH
     assert "identifier:surname" not in found
     assert any("the text of 100 of 400 real people" in item.reason for item in result.not_tested)
+
+
+def test_names_that_cannot_be_judged_are_no_clean_verdict(cut):
+    """All names stand in the release, and the holdout has none to compare them with."""
+    real, holdout, fresh = cut
+    fresh["surname"] = real["surname"].to_numpy()
+    for result in (check(real, fresh), unmask.audit(real, fresh, holdout=holdout.drop(columns="surname"), attempts=50)):
+        assert result.state == "inconclusive"
+        assert any("column 'surname' are a leak could not be judged" in reason for reason in result.facts.inconclusive)
+
+
+def test_names_that_some_people_share_are_looked_through(cut):
+    real, holdout, fresh = cut
+    for table in cut:
+        table["last_name"] = [f"{name[:2]}" if row % 3 else name for row, name in enumerate(table["surname"])]
+    fresh.loc[:79, "last_name"] = real["last_name"][:80].to_numpy()
+    result = check(real, fresh, holdout=holdout)
+    assert by_name(result)["identifier:last_name"].severity is Severity.HIGH
+
+
+def test_person_ids_that_number_rows_are_no_overlap(cut):
+    hints = unmask.tables.infer.Hints(person="nr")
+    real, holdout, fresh = (table[[*PLAIN, "nr"]] for table in cut)
+    release = looked_over(read_release(real, fresh, holdout, hints)).release
+    assert len(release.real) == len(release.holdout) == 400
 
 
 def test_a_shifted_holdout_does_not_hide_ids(cut):
@@ -196,7 +222,8 @@ def test_twins_by_chance_are_no_overlap(cut):
 
 def test_a_table_that_was_rid_of_equal_rows_is_no_overlap(cut):
     few = [table[["sex", "income", "workclass"]] for table in cut]
-    for real, holdout in ((few[0].drop_duplicates(), few[1]), (pd.concat([few[0]] * 3).drop_duplicates(), few[1])):
+    single = [table.drop_duplicates() for table in few]
+    for real, holdout in ((single[0], few[1]), (pd.concat(few).drop_duplicates(), few[1]), (single[0], single[1])):
         result = check(real, few[2], holdout=holdout)
         assert not any("stand in the real table too" in note for note in result.notes)
 

@@ -67,7 +67,7 @@ def power_in_words(power: Power, runs: int, *, more: str = "Use more --runs.") -
     """One sentence for the verdict and for the moment before the start; `more` is what to do where runs are too few."""
     who = "a single person" if power.company == 1 else f"each of {power.company:,} people"
     if power.visible is None:
-        return f"{runs:,} runs are too few to list anybody, however much leaks. {more}"
+        return f"{runs:,} runs are too few to list {who}, however much leaks; a crowd needs fewer. {more}"
     return (
         f"With {runs:,} runs, {who} whose record is just copied, into {round(100 * power.visible)} in 100 of the releases, "
         "would be seen (on the list in 8 of 10 cases)."

@@ -79,7 +79,7 @@ class ReleaseAudit:
         release = read_release(
             real, synthetic, holdout, schema, secrets=plan.secrets, keys=plan.keys, columns=plan.columns
         )
-        return cls(plan, looked_over(release, names=(file_name(real), file_name(synthetic))))
+        return cls(plan, looked_over(release, names=[file_name(each) for each in (real, synthetic, holdout)]))
 
     @property
     def release(self) -> Release:

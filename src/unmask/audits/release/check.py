@@ -42,7 +42,7 @@ class ReleaseCheck:
     def of(cls, plan: CheckPlan, *, real: Any, synthetic: Any, holdout: Any = None, schema: Any = None) -> ReleaseCheck:
         """Read the tables and look them over."""
         release = read_release(real, synthetic, holdout, schema, columns=plan.columns)
-        return cls(plan, looked_over(release, names=(file_name(real), file_name(synthetic))))
+        return cls(plan, looked_over(release, names=[file_name(each) for each in (real, synthetic, holdout)]))
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
@@ -56,7 +56,10 @@ class ReleaseCheck:
         release, plan = self.preflight.release, self.plan
         judged = ReleasePlan(confidence=plan.confidence, seed=plan.seed, policy=plan.policy)
         found = identifiers_part(Case(release, judged, (IDENTIFIERS,)))
-        noticed = Part(grids=(_columns(release),), notes=(*self.preflight.noticed, *release.notes))
+        seen = self.preflight.noticed or (
+            "Nothing was noticed about the files. Attack the release with `unmask audit`.",
+        )
+        noticed = Part(grids=(_columns(release),), notes=(*seen, *release.notes))
         return (noticed + found).told(self.expected(), None)
 
 

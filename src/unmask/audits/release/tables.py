@@ -129,7 +129,7 @@ def _schema(
     apart = {*known.identifiers, known.person}
     candidates = known.names if isinstance(known, Schema) else tuple(n for n in names_of(real) if n not in apart)
     others = [("release", table) for table in sets] + ([("holdout", holdout)] if holdout is not None else [])
-    names, differing = common_columns(candidates, real, others, chosen)
+    names, differing = common_columns(candidates, real, others, chosen, apart)
     readings: tuple[str, ...] = ()
     if isinstance(known, Schema):
         examined = known.with_columns(column for column in known.columns if column.name in names)

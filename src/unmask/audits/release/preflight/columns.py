@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,12 +49,16 @@ def names_of(loaded: Loaded) -> tuple[str, ...]:
 
 
 def common_columns(
-    candidates: Sequence[str], real: Loaded, others: Sequence[tuple[str, Loaded]], chosen: Sequence[str]
+    candidates: Sequence[str],
+    real: Loaded,
+    others: Sequence[tuple[str, Loaded]],
+    chosen: Sequence[str],
+    apart: Collection[str | None] = (),
 ) -> tuple[tuple[str, ...], tuple[LeftOut, ...]]:
     """The columns that every table has, in the order of the real one, and those that are left out because one has not."""
     absent = {name: [role for role, table in others if name not in names_of(table)] for name in candidates}
     shared = [name for name in candidates if not absent[name]]
-    _check_chosen(chosen, shared, absent)
+    _check_chosen(chosen, shared, absent, apart)
     if len(shared) < min(FEWEST, len(candidates)):
         raise InputError(_too_few(real, others, shared))
     left = [LeftOut(name, f"not in the {_and(roles)}") for name, roles in absent.items() if roles]
@@ -62,11 +66,14 @@ def common_columns(
     return tuple(name for name in shared if not chosen or name in chosen), tuple(left)
 
 
-def _check_chosen(chosen: Sequence[str], shared: Sequence[str], absent: dict[str, list[str]]) -> None:
+def _check_chosen(
+    chosen: Sequence[str], shared: Sequence[str], absent: dict[str, list[str]], apart: Collection[str | None]
+) -> None:
     for name in chosen:
         if name in shared:
             continue
         why = f"it is not in the {_and(absent[name])}" if absent.get(name) else "there is no such column to examine"
+        why = "it identifies people, so that no attack looks at it" if name in apart else why
         raise ParameterError(f"--columns {name}: {why}. Columns that all tables have: {quoted(shared)}.")
     if len(chosen) == 1 and len(shared) > 1:
         raise ParameterError("--columns names one column; name at least two.")
@@ -96,9 +103,11 @@ def _plain(name: str) -> str:
 
 def only_published(candidates: Iterable[str], sets: Sequence[Loaded]) -> tuple[LeftOut, ...]:
     """Columns that the release has and the real table has not."""
-    mine = set(candidates)
+    mine = {name: _plain(name) for name in candidates}
     names = dict.fromkeys(name for table in sets for name in names_of(table) if name not in mine)
-    return tuple(LeftOut(name, "not in the real table") for name in names)
+    alike = {name: [known for known, plain in mine.items() if plain == _plain(name)] for name in names}
+    hints = {name: f"; is it '{known[0]}'? Rename it" if known else "" for name, known in alike.items()}
+    return tuple(LeftOut(name, f"not in the real table{hints[name]}") for name in names)
 
 
 def identifying(
@@ -112,8 +121,11 @@ def identifying(
         name for name in dict.fromkeys(each for table in sets for each in names_of(table)) if name not in names_of(real)
     ]
 
+    names = tuple(names)
+    places = dict.fromkeys((*names, *strange))  # the release may have put them elsewhere
+
     def left_out(name: str) -> LeftOut:
-        published = (text for table in sets for column in (name, *strange) for text in _column(table, column) if text)
+        published = (text for table in sets for column in places for text in _column(table, column) if text)
         held = None if holdout is None else texts_of(holdout, name, persons)
         return LeftOut(name, IDENTIFIES, True, texts_of(real, name, persons), held, tuple(published))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,14 +25,16 @@ from unmask.tables.units import units
 
 UNLIKELY = 1e-4  # by chance, before a file is said not to be what it should be
 SAME = 0.9  # of the holdout in the real table: it is no holdout
-NOTABLE = 0.01  # of the holdout: fewer rows in common change nothing
+NOTABLE = 0.02  # of the holdout: fewer rows in common change nothing
+FEWEST_ROWS = 4  # of a holdout
+UNEVEN = 10  # times as many equal rows as independent columns make
 RESEMBLANCE = 0.05  # more values in common with the row at the same place than with its neighbours
 MOST = 1_000  # rows of a table that are looked at by a learner
 FEW_PEOPLE = 100  # of a holdout
 DIFFERENT = 0.55  # AUC from which on two tables differ enough to be said
 TREES = Classifier(rounds=30, leaves=8)
 
-_MADE = re.compile(r"synth|fake|generated|release", re.IGNORECASE)
+_MADE = re.compile(r"synth|(^|[^a-z])syn([^a-z]|$)|fake|generated|release", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +59,10 @@ class Preflight:
         return (examined, *(f"Left out: {', '.join(left)} ({why})." for why, left in reasons.items()), *self.remarks)
 
 
-def looked_over(release: Release, names: tuple[str, str] = ("", "")) -> Preflight:
-    """Look over a release before it is attacked; `names` are those of the files of the real and the first synthetic table."""
+def looked_over(release: Release, names: Sequence[str] = ()) -> Preflight:
+    """Look over a release before it is attacked; `names` are those of the files: real, synthetic, holdout."""
     release, remarks = _apart(release)
-    questions: list[str] = []
-    if _MADE.search(names[0]) and not _MADE.search(names[1]):
-        questions.append(
-            f"'{names[0]}' was given as the real table and '{names[1]}' as the synthetic one. Is it the other way round?"
-        )
+    questions = list(_by_names(names))
     if release.holdout is not None:
         _check_release_is_no_holdout(release)
         doubts, told = _by_learner(release, release.holdout)
@@ -78,6 +76,14 @@ def looked_over(release: Release, names: tuple[str, str] = ("", "")) -> Prefligh
     return Preflight(release, tuple(questions), tuple(remarks))
 
 
+def _by_names(names: Sequence[str]) -> Iterator[str]:
+    """Files that are called synthetic and were not given as that, while the synthetic one is not called so."""
+    real, synthetic, holdout = (*names, "", "", "")[:3]
+    for role, name in (("real table", real), ("holdout", holdout)):
+        if _MADE.search(name) and not _MADE.search(synthetic):
+            yield f"'{name}' was given as the {role} and '{synthetic}' as the synthetic table. Is it the other way round?"
+
+
 def _apart(release: Release) -> tuple[Release, list[str]]:
     """Real table and holdout without people who are in both; an error where hardly anybody is left."""
     holdout = release.holdout
@@ -88,13 +94,10 @@ def _apart(release: Release) -> tuple[Release, list[str]]:
         same = _shared_ids(each)
         if same is not None:
             mine, theirs = mine | same[0], theirs | same[1]
-    if release.real.persons is not None and holdout.persons is not None:
-        mine = mine | np.isin(release.real.persons, holdout.persons)
-        theirs = theirs | np.isin(holdout.persons, release.real.persons)
     if not theirs.any():
         return release, []
     share, many = theirs.mean(), f"{int(theirs.sum()):,} of the {len(holdout):,} rows of the holdout"
-    if share >= SAME or mine.all():
+    if share >= SAME or mine.all() or len(holdout) - theirs.sum() < FEWEST_ROWS:
         raise InputError(
             f"{many} stand in the real table too, far more than chance explains: this is no holdout.\n"
             "A holdout is people whom the generator never saw: cut them off before training, and give a file of them alone."
@@ -109,18 +112,30 @@ def _apart(release: Release) -> tuple[Release, list[str]]:
 def _shared_rows(real: Table, holdout: Table) -> tuple[np.ndarray, np.ndarray]:
     """Rows of either table that stand in the other, if there are more of them than equal rows within a table explain.
 
-    If the holdout is a random cut, a row of it has an equal among real people as often as a real person has. Where one of the
-    tables was rid of equal rows, the other tells how often that is.
+    If the holdout is a random cut, a row of it has an equal among real people as often as a real person has. Where the real
+    table was rid of equal rows, those within the holdout tell, or, if it was too, how often independent columns meet.
     """
     ids_r, ids_h = group_ids(real, holdout)
     groups = max(ids_r.max(), ids_h.max()) + 1
     often, held = (np.bincount(ids, minlength=groups) for ids in (ids_r, ids_h))
     shared = often[ids_h] > 0
-    twins = max(often[ids_r] > 1, held[ids_h] > 1, key=np.mean)
+    twins, cousins = often[ids_r] > 1, held[ids_h] > 1
+    explained = max(twins.mean(), 1 - (1 - cousins.mean()) ** max(1.0, len(real) / len(holdout)))
+    if not explained:
+        explained = np.minimum(1.0, UNEVEN * len(real) * _frequency(holdout)).mean()
     more = fisher((int(shared.sum()), len(shared)), (int(twins.sum()), len(twins))) <= UNLIKELY
-    if not more or shared.mean() - twins.mean() < NOTABLE:
+    if not more or shared.mean() - explained < NOTABLE:
         return np.zeros(len(real), dtype=bool), np.zeros(len(holdout), dtype=bool)
     return np.isin(ids_r, ids_h[shared]), shared
+
+
+def _frequency(table: Table) -> np.ndarray:
+    """How often each row would occur if columns were independent, numbers by their value."""
+    total = np.zeros(len(table))
+    for values in ExactValues(table).codes.T:
+        _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+        total += np.log(counts[place] / len(table))
+    return np.asarray(np.exp(total))
 
 
 def _shared_ids(column: LeftOut) -> tuple[np.ndarray, np.ndarray] | None:
@@ -128,13 +143,22 @@ def _shared_ids(column: LeftOut) -> tuple[np.ndarray, np.ndarray] | None:
     if column.real is None or column.holdout is None:
         return None
     mine, theirs = _canonical(column.real), _canonical(column.holdout)
-    known, held = sorted({*mine} - {""}), sorted({*theirs} - {""})
+    known, held = _of_one_person(mine, column.real), _of_one_person(theirs, column.holdout)
     both = set(known) & set(held)
-    if not both or not (is_code(known) or is_random(known)):  # names are shared by people
+    # Names are shared by people, and so are some telephones.
+    if len(both) < NOTABLE * len(held) or not both or not (is_code(known) or is_random(known)):
         return None
     if poisson.sf(len(both) - 1, expected_matches(known, held)) > UNLIKELY:
         return None
     return np.array([text in both for text in mine]), np.array([text in both for text in theirs])
+
+
+def _of_one_person(texts: Sequence[str], column: OwnTexts) -> list[str]:
+    """The texts that one person alone has."""
+    people: dict[str, set[int]] = {}
+    for text, person in zip(texts, column.person.tolist(), strict=True):
+        people.setdefault(text, set()).add(person)
+    return sorted(text for text, who in people.items() if text and len(who) == 1)
 
 
 def _canonical(texts: OwnTexts) -> list[str]:

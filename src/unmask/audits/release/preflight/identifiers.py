@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unmask.audits.part import Part
+from unmask.audits.part import IDENTIFIER, Part
 from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, KNOWS_RELEASE, Case, Check, Family, ReleasePart, words
 from unmask.audits.release.preflight.columns import LeftOut
 from unmask.audits.release.tables import Release
@@ -12,7 +12,13 @@ from unmask.results.policy import Severity
 from unmask.results.result import Exposure, Facts, Finding, NotTested
 from unmask.stats import clopper_pearson
 from unmask.stats.intervals import difference
+from unmask.stats.labels import fisher
 
+UNLIKELY = 1e-4
+SEEN_HOLDOUT = (
+    "the release holds texts of the holdout more often than of real people. Were the two swapped, or has the generator seen the "
+    "holdout?"
+)
 REMOVE = "Remove this column from the release, or fill it with texts made up without the real ones, and audit again."
 
 
@@ -34,9 +40,13 @@ def identifiers_part(case: Case) -> Part:
             continue
         found = verbatim(column.real, column.published, column.holdout)
         whole += _said(f"{column.name}: {column.why}; {_counted(found)}.")
+        if found.theirs is not None and found.theirs[1] and fisher(found.theirs, found.mine) <= UNLIKELY:
+            whole += Part(notes=(f"{column.name}: {SEEN_HOLDOUT}",))
         severity, least = _judged(case, found)
         if severity is None:
-            whole += Part(not_tested=(_unjudged(column, found),))
+            refused = _unjudged(column, found)
+            unknown = f"Whether the texts of column '{column.name}' are a leak could not be judged: {refused.reason}."
+            whole += Part(not_tested=(refused,), facts=Facts(inconclusive=(unknown,)))
         elif found.mine[1]:
             finding = _finding(case, column, found, severity)
             stands[finding.name] = least
@@ -46,16 +56,11 @@ def identifiers_part(case: Case) -> Part:
 
 def _judged(case: Case, found: Verbatim) -> tuple[Severity | None, Severity]:
     """Severity (None: it cannot be judged), and what of it stands whatever the holdout is."""
-    high, policy = Severity.HIGH, case.plan.policy
-    by_format = found.p_format is not None and found.p_format <= case.error(IDENTIFIERS)
-    if found.p_value is not None:
-        return (
-            (high, high if by_format else Severity.NONE)
-            if found.p_value <= case.error(IDENTIFIERS)
-            else (Severity.NONE,) * 2
-        )
-    low = clopper_pearson(found.unrepeatable, max(1, found.mine[1]), confidence=case.strict(IDENTIFIERS)).low
-    return (policy.severity(low), policy.severity(low)) if low >= policy.medium else (None, Severity.NONE)
+    if found.p_value is None:
+        return None, Severity.NONE
+    if found.p_value > case.error(IDENTIFIERS):
+        return Severity.NONE, Severity.NONE
+    return Severity.HIGH, Severity.HIGH if found.p_again is not None else Severity.NONE
 
 
 def _said(line: str) -> Part:
@@ -96,7 +101,7 @@ def _finding(case: Case, column: LeftOut, found: Verbatim, severity: Severity) -
         control = Figure(rate, rate, rate, sure, "share of holdout people", theirs[1])
     what = "a passage of their own" if found.prose else "their own"
     return Finding(
-        f"identifier:{column.name}",
+        f"{IDENTIFIER}{column.name}",
         f"{words(share.value)} real people have {what} '{column.name}' in the release ({mine[0]:,} of {mine[1]:,})",
         f"{KNOWS_RELEASE}, or just reads it: a text that belongs to one person names that person.",
         "singling out",
