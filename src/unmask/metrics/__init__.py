@@ -7,8 +7,8 @@ Similarity, minimal_distance         IMS, DCR and NNDR against a holdout; `mostl
 filters                              the customary filters, and why they do not help
 singling_out, linkability, inference the criteria of WP29, each a `Criterion`; `groups` and `over_secrets` read several
 cap, cap_continuous                  what known keys tell about a secret
-reverse_mapping, rank_linkage,       the attacker who knows the real table
-attribute_scenario
+reverse_mapping, permutation,        the attacker who knows the real table
+rank_linkage, attribute_scenario
 
 All take tables and return frozen results with intervals. Public are the functions to call, what they take and what they return;
 parts of a result are reached through it. Loaded when first used: together they take two seconds.
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from unmask.metrics.inference import Inference, Inferences, Tolerance, inference, inferences
     from unmask.metrics.legal import Criterion, Group, groups, over_secrets
     from unmask.metrics.linkability import Linkability, linkability
+    from unmask.metrics.permutation import Permutation, permutation
     from unmask.metrics.rank_linkage import RankLinkage, rank_linkage
     from unmask.metrics.reverse_mapping import ReverseMapping, reverse_mapping
     from unmask.metrics.similarity import (
@@ -62,6 +63,7 @@ _FILES: dict[str, tuple[str, ...]] = {
     "inference": ("Inference", "Inferences", "Tolerance", "inference", "inferences"),
     "legal": ("Criterion", "Group", "groups", "over_secrets"),
     "linkability": ("Linkability", "linkability"),
+    "permutation": ("Permutation", "permutation"),
     "rank_linkage": ("RankLinkage", "rank_linkage"),
     "reverse_mapping": ("ReverseMapping", "reverse_mapping"),
     "similarity": (
@@ -83,7 +85,8 @@ __all__ = [  # noqa: RUF022 - by subject
     "Mode", "SinglingOut", "singling_out", "Linkability", "linkability",
     "Inference", "Inferences", "Tolerance", "inference", "inferences",
     "Cap", "Matches", "cap", "matches", "ContinuousCap", "cap_continuous",
-    "ReverseMapping", "reverse_mapping", "RankLinkage", "rank_linkage", "AttributeScenario", "attribute_scenario",
+    "ReverseMapping", "reverse_mapping", "Permutation", "permutation",
+    "RankLinkage", "rank_linkage", "AttributeScenario", "attribute_scenario",
 ]  # fmt: skip
 
 

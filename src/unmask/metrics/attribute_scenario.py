@@ -134,7 +134,7 @@ def _search(
     for number, release in enumerate(releases):
         order = rng.permutation(len(release))
         shuffled = np.empty(len(release))
-        shuffled[order] = ranks(release.take(order).select([attribute]), Ties.IN_ORDER)[:, 0]
+        shuffled[order] = ranks(release.take(order).select([attribute]), Ties.IN_ORDER, like=releases[0])[:, 0]
         carried = np.floor((shuffled - 0.5) * (rows / len(release))) + 1
         tied_parts = links(records, release, criterion=criterion, columns=known, workers=workers, only=first)
         parts = []
@@ -144,8 +144,8 @@ def _search(
             parts.append((np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts), mean))
         for target, column in zip((lowest, highest, guesses), zip(*parts, strict=True), strict=True):
             target[number] = np.concatenate(column)[place]
-    own = ranks(records.select([attribute]), Ties.IN_ORDER)[:, 0].astype(np.int64)
-    middle = ranks(records.select([attribute]))[:, 0]
+    own = ranks(records.select([attribute]), Ties.IN_ORDER, like=releases[0])[:, 0].astype(np.int64)
+    middle = ranks(records.select([attribute]), like=releases[0])[:, 0]
     _, block, size = np.unique(middle, return_inverse=True, return_counts=True)
     last = np.cumsum(size)[block]
     return Found(

@@ -114,7 +114,8 @@ def common_ranks(records: Table, release: Table, columns: Sequence[str] | None) 
             "Give each table at least one row."
         )
     names = [column.name for column in shared_columns([records, release], columns)]
-    own, other = ranks(records.select(names)), ranks(release.select(names))
+    published = release.select(names)
+    own, other = ranks(records.select(names), like=published), ranks(published)
     return own, other if len(own) == len(other) else (other - 0.5) * (len(own) / len(other)) + 0.5
 
 
