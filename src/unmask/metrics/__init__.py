@@ -6,7 +6,7 @@ copies                               real records that stand verbatim in the rel
 Similarity, minimal_distance         IMS, DCR and NNDR against a holdout; `mostlyai_qa` and `sdmetrics_...` as others define them
 filters                              the customary filters, and why they do not help
 singling_out, linkability, inference the criteria of WP29, each a `Criterion`; `groups` and `over_secrets` read several
-cap, cap_continuous                  what known keys tell about a secret
+cap, cap_over_keys, cap_continuous   what known keys tell about a secret
 reverse_mapping, permutation,        the attacker who knows the real table
 rank_linkage, attribute_scenario
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from unmask.metrics import filters
     from unmask.metrics.attribute_scenario import AttributeScenario, attribute_scenario
     from unmask.metrics.cap import Cap, Matches, cap, matches
-    from unmask.metrics.cap_continuous import ContinuousCap, cap_continuous
+    from unmask.metrics.cap_continuous import ContinuousCap, Neighbourhood, cap_continuous
+    from unmask.metrics.cap_over_keys import CapOverKeys, cap_over_keys
     from unmask.metrics.copies import Copies, copies
     from unmask.metrics.filters import Cleaned, OutlierFilter, SimilarityFilter
     from unmask.metrics.inference import Inference, Inferences, Tolerance, inference, inferences
@@ -57,7 +58,8 @@ if TYPE_CHECKING:
 _FILES: dict[str, tuple[str, ...]] = {
     "attribute_scenario": ("AttributeScenario", "attribute_scenario"),
     "cap": ("Cap", "Matches", "cap", "matches"),
-    "cap_continuous": ("ContinuousCap", "cap_continuous"),
+    "cap_continuous": ("ContinuousCap", "Neighbourhood", "cap_continuous"),
+    "cap_over_keys": ("CapOverKeys", "cap_over_keys"),
     "copies": ("Copies", "copies"),
     "filters": ("Cleaned", "OutlierFilter", "SimilarityFilter"),
     "inference": ("Inference", "Inferences", "Tolerance", "inference", "inferences"),
@@ -84,7 +86,8 @@ __all__ = [  # noqa: RUF022 - by subject
     "Criterion", "Group", "groups", "over_secrets",
     "Mode", "SinglingOut", "singling_out", "Linkability", "linkability",
     "Inference", "Inferences", "Tolerance", "inference", "inferences",
-    "Cap", "Matches", "cap", "matches", "ContinuousCap", "cap_continuous",
+    "Cap", "Matches", "cap", "matches", "CapOverKeys", "cap_over_keys",
+    "ContinuousCap", "Neighbourhood", "cap_continuous",
     "ReverseMapping", "reverse_mapping", "Permutation", "permutation",
     "RankLinkage", "rank_linkage", "AttributeScenario", "attribute_scenario",
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from unmask.audits.release.copies import COPIES
 from unmask.audits.release.criteria import CRITERIA
 from unmask.audits.release.exposure import CONFOUNDED, UNTESTED, with_records
 from unmask.audits.release.matching import MATCHING
+from unmask.audits.release.maximum_knowledge import MAXIMUM_KNOWLEDGE
 from unmask.audits.release.membership import MEMBERSHIP
 from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.preflight.files import Preflight, looked_over
@@ -30,7 +31,16 @@ from unmask.results.policy import Severity
 from unmask.results.result import Finding, Input, NotTested, Records, Result, describe_input
 from unmask.simulation.executors import Executor, Progress, no_progress
 
-CHECKS = (IDENTIFYING, COPIES, MEMBERSHIP, CRITERIA, CONTROLS, MATCHING, SIMILARITY)  # the most telling first
+CHECKS = (
+    IDENTIFYING,
+    COPIES,
+    MEMBERSHIP,
+    CRITERIA,
+    CONTROLS,
+    MATCHING,
+    MAXIMUM_KNOWLEDGE,
+    SIMILARITY,
+)  # the most telling first
 LATE = ("the time budget was used up", "raise --time-budget, or leave it out")
 
 
@@ -51,7 +61,8 @@ def audit(
     Tables are paths, frames (pandas, polars, pyarrow) or Tables. Without a holdout the audit measures, but cannot say how
     much of it the release adds to what the population teaches anyway. After `time_budget` seconds no further part is begun;
     what was left out is listed as not tested. Columns that not all tables have are left out, and said. `choices` are the fields
-    of `ReleasePlan`: columns, secrets, keys, attempts, confidence, people_rate, policy, seed.
+    of `ReleasePlan`: columns, secrets, keys, key_lengths, radii, weights, scaling, attempts, confidence, people_rate, policy,
+    seed.
     """
     runner = Runner.of(workers, time_budget=time_budget, progress=progress)
     plan = ReleasePlan.of(choices)
