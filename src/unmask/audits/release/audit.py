@@ -12,6 +12,7 @@ import numpy as np
 
 from unmask.audits.part import DOUBT, Part, together
 from unmask.audits.plan import takes
+from unmask.audits.release.aligned import ALIGNED
 from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, Case, ReleasePart
 from unmask.audits.release.copies import COPIES
 from unmask.audits.release.criteria import CRITERIA
@@ -37,6 +38,7 @@ CHECKS = (
     MEMBERSHIP,
     CRITERIA,
     CONTROLS,
+    ALIGNED,
     MATCHING,
     MAXIMUM_KNOWLEDGE,
     SIMILARITY,
@@ -61,8 +63,8 @@ def audit(
     Tables are paths, frames (pandas, polars, pyarrow) or Tables. Without a holdout the audit measures, but cannot say how
     much of it the release adds to what the population teaches anyway. After `time_budget` seconds no further part is begun;
     what was left out is listed as not tested. Columns that not all tables have are left out, and said. `choices` are the fields
-    of `ReleasePlan`: columns, secrets, keys, key_lengths, radii, weights, scaling, attempts, confidence, people_rate, policy,
-    seed.
+    of `ReleasePlan`: columns, secrets, keys, key_lengths, radii, weights, scaling, aligned, synthesised, attempts, confidence,
+    people_rate, policy, seed.
     """
     runner = Runner.of(workers, time_budget=time_budget, progress=progress)
     plan = ReleasePlan.of(choices)
@@ -84,6 +86,9 @@ class ReleaseAudit:
         release = read_release(
             real, synthetic, holdout, schema, secrets=plan.secrets, keys=plan.keys, columns=plan.columns
         )
+        for name in plan.synthesised:
+            release.schema.position(name)
+        release = replace(release, aligned=plan.aligned or bool(plan.synthesised))
         return cls(plan, looked_over(release, names=(file_name(real), file_name(synthetic))))
 
     @property
@@ -176,17 +181,24 @@ def _without_holdout(release: Release) -> tuple[NotTested, ...]:
 
 def _records(release: Release, whole: Part) -> Records:
     """Everybody in the real table, the most exposed first, by row number (and person id where one is declared)."""
-    columns = [(name, np.asarray(values)) for name, values in whole.columns]
+    columns = [(name, _column(values)) for name, values in whole.columns]
     persons = [] if release.real.persons is None else [("person", release.real.persons)]
     everything = [*persons, *columns]
     order = np.arange(len(release.real))
     for _, values in reversed(columns):  # the first column decides, the next ones break its ties
+        if values.dtype.kind not in "biuf":
+            continue  # texts order nobody
         decisive = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=-1.0)
         order = order[np.argsort(-decisive[order], kind="stable")]
     lists = [values[order].tolist() for _, values in everything]
     numbers = order if release.rows is None else release.rows[order]  # of the real table as it was given
     rows = tuple((int(row), *(_cell(values[place]) for values in lists)) for place, row in enumerate(numbers))
     return Records(("row", *(name for name, _ in everything)), rows)
+
+
+def _column(values: np.ndarray | tuple[Cell, ...]) -> np.ndarray:
+    """Numbers as numbers; texts and gaps as they are."""
+    return values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
 
 
 def _cell(value: Any) -> Cell:

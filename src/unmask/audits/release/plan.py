@@ -37,5 +37,12 @@ class ReleasePlan(CheckPlan):
     )  # fmt: skip
     weights: str = option("distance", help="How rows around a key are averaged.", choices=("distance", "equal"))
     scaling: str = option("each", help="By whose spread keys are standardised.", choices=("each", "release"))
+    aligned: bool = option(
+        False, help="Row i of each synthetic table stems from row i of the real one (sanitised, perturbed)."
+    )
+    synthesised: tuple[str, ...] = option(
+        (), help="Column that was synthesised, where the others are real and rows are aligned; may be repeated.",
+        shown="none",
+    )  # fmt: skip
     attempts: int = option(1000, help="Attempts per legal criterion.", least=10)
     people_rate: float = option(0.10, help="Expected share of wrong names among people named as at risk.", share=True)
