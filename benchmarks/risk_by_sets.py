@@ -1,10 +1,10 @@
 """Risk as a function of the number of synthetic sets (ruiz2018, section 5): do more sets confuse the attacker, or help?
 
-    python -m benchmarks.risk_by_sets            # about five minutes on one core
+    python -m benchmarks.risk_by_sets            # half a minute on one core
 
-Adult, 1,000 real people and 1,000 others, up to 20 sets of 1,000 rows by `cart`, `bayesnet` and `raw` with noise of a tenth of each
-column's standard deviation; the secret is age, known are all other columns. Five repetitions with other people; intervals are
-those of the mean over the repetitions (Student). Printed as Markdown for docs/explanation/paper-results.md.
+Adult, 1,000 real people and 1,000 others, up to 20 sets of 1,000 rows by `cart`, `bayesnet` and `raw` with noise of a tenth of
+each column's standard deviation; the secret is age, known are all other columns. Five repetitions with other people; intervals
+are those of the mean over the repetitions (Student). Printed as Markdown for docs/explanation/paper-results.md.
 """
 
 from __future__ import annotations

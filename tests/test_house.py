@@ -24,7 +24,7 @@ PUBLIC = {
     "unmask": {"attack", "audit", "audit_epsilon", "everyone", "attack_pool", "describe"},
     "metrics": {
         "attribute_scenario", "cap", "cap_continuous", "cap_over_keys",
-        "inference", "inferences", "linkability", "rank_linkage", "singling_out",
+        "inference", "minimal_distance", "inferences", "linkability", "rank_linkage", "singling_out",
     },
     "stats": {"power_anytime"},
 }  # fmt: skip

@@ -110,12 +110,12 @@ class AttributeScenario:
     found: Found  # per real record
     risks: tuple[Risk, ...]  # after 1, 2, ... M sets, in the order in which they were given
     trend: Trend | None  # None for one set
-    control: Control | None
+    control: HoldoutControl | None
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Control:
+class HoldoutControl:
     """Real and holdout records in tables of one size, for the excess."""
 
     real: Found
@@ -163,7 +163,7 @@ def attribute_scenario(
         tables = [_cut(table, size, rng) for table in (real, holdout)]
         fair = of_real if tables[0] is real else search.run(tables[0], most_records, rng)
         other = search.run(tables[1], most_records, rng)
-        control = Control(fair, other, (_units(tables[0], fair.rows), _units(tables[1], other.rows)))
+        control = HoldoutControl(fair, other, (_units(tables[0], fair.rows), _units(tables[1], other.rows)))
     mixed = None
     if shuffled:
         mixed = search.among(tuple(_shuffled(release, rng) for release in releases)).run(real, most_records, rng)
@@ -254,7 +254,7 @@ def _risk(
     sets: int,
     real: Found,
     mixed: Found | None,
-    control: Control | None,
+    control: HoldoutControl | None,
     told: tuple[np.ndarray | None, float],
 ) -> Risk:
     after, (persons, confidence) = real.after(sets), told

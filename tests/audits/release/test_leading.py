@@ -99,7 +99,7 @@ def test_shares_of_the_error_add_up_and_leave_some_for_parts_to_come():
     case = case_of(Release(real, (fresh,), holdout))
     asked = [family for family in FAMILIES if family.count(case.release)]
     assert [family.name for family in FAMILIES if family not in asked] == [
-        "identifiers", "links of aligned rows", "numeric secrets", "maximum knowledge",
+        "identifiers", "links of aligned rows", "numeric secrets",
     ]  # fmt: skip
     total = sum(case.error(family) * family.count(case.release) for family in asked)
     assert total == pytest.approx(0.05 * sum(family.weight for family in asked))

@@ -9,6 +9,7 @@ import pytest
 from unmask.audits.release import matching
 from unmask.audits.release.audit import audit
 from unmask.cli.main import answer
+from unmask.reports.charts import charts_of
 from unmask.results.policy import Severity
 
 KEYS = ["a", "b", "c"]
@@ -129,3 +130,18 @@ def test_the_command_line_takes_them(parts, tmp_path, capsys):
     assert (plan["weights"], plan["scaling"]) == ("equal", "release")
     assert answer([*command[:2], str(files[1]), "--radius", "-1"]) == 2
     assert "--radius is -1" in capsys.readouterr().err
+
+
+def test_minimal_distance_has_a_line_a_histogram_and_who_is_nearest(result, parts):
+    real = parts[0]
+    line = next(row for row in grid(result, "similarity").rows if row[0] == "mean minimal distance")
+    assert line[2] > 0
+    assert abs(line[2] - line[3]) < 0.3  # fresh rows are as far as holdout rows
+    sides = {one.name: one for one in result.series if one.name.startswith("distances/")}
+    assert set(sides) == {"distances/nearest real row/synthetic rows", "distances/nearest real row/holdout rows"}
+    frame = pd.DataFrame(result.records.rows, columns=result.records.columns)
+    assert frame["published rows nearest to it"].sum() == len(parts[1])
+    assert (frame["distance of the nearest of them"].notna() == (frame["published rows nearest to it"] > 0)).all()
+    assert len(frame) == len(real)
+    (chart,) = [chart for first, chart in charts_of(result.series) if first.kind == "distances"]
+    assert "Distances to the nearest real row" in chart.title
