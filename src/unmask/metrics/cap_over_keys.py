@@ -80,7 +80,7 @@ def cap_over_keys(
         chosen.chosen,
         tuple(_measure(name, found, scores, persons, confidence) for name in NAMES),
         found[0].mode,
-        (*([chosen.note] if chosen.note else []), *drawn, *(found[0].notes if len(found) == 1 else ())),
+        tuple(dict.fromkeys([*([chosen.note] if chosen.note else []), *(drawn if len(found) > 1 else found[0].notes)])),
     )
 
 

@@ -92,6 +92,10 @@ def test_large_tables_are_sampled_and_it_is_said(tables, monkeypatch):
     result = audit(real, sets[0], holdout=holdout, secrets=["pay"], aligned=True, attempts=50)
     assert "Maximum knowledge of pay: 60 of 200 real records were attacked, drawn at random." in result.notes
     assert "Aligned rows: 70 of 200 real records were linked, drawn at random." in result.notes
+    monkeypatch.setattr(maximum_knowledge, "MOST_PUBLISHED", 100)
+    fewer = audit(real, sets, holdout=holdout, secrets=["pay"], attempts=50)
+    assert any("99 of 600 published rows were searched" in note for note in fewer.notes)
+    assert any("ranks were scaled" in note for note in fewer.notes)
     frame = pd.DataFrame(result.records.rows, columns=result.records.columns)
     assert frame["pay: rank"].notna().sum() == 60
     assert frame["linked to its own row, set 1"].notna().sum() == 70

@@ -23,9 +23,9 @@ from unmask.stats import Estimate
 from unmask.stream import stream
 from unmask.tables.matching import By, group_ids
 
-MOST_PAIRS = 200_000_000  # of distinct keys, real and published, in one search: about a second
+MOST_PAIRS = 50_000_000  # of distinct keys, real and published, in one search: a third of a second
 FEWEST = 500  # records that are attacked however large the release is
-MOST_GENERALISED = 5_000  # records whose nearest keys are looked for
+MOST_GENERALISED = 2_000  # records whose nearest keys are looked for
 
 NUMERIC = Family("numeric secrets", 0.02, lambda release: len(numeric_secrets(release)))
 

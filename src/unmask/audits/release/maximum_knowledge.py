@@ -19,8 +19,9 @@ from unmask.tables.ranks import Ties, ranks
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
 
-MOST_WORK = 1_500_000_000  # comparisons of ranks for all secrets together: some seconds
-FEWEST = 200  # records that are attacked however large the release is
+MOST_WORK = 3_000_000_000  # comparisons of ranks for all secrets together: some seconds
+MOST_PUBLISHED = 100_000  # rows of all sets that are searched
+FEWEST = 300  # records that are attacked however large the release is
 MOST_SETS = 20  # sets whose ranks are listed in records.csv
 
 FAMILY = Family("maximum knowledge", 0.02, lambda release: len(_covered(release.schema)))
@@ -45,26 +46,57 @@ def maximum_knowledge_part(case: Case) -> Part:
         why = "no secret is named" if not schema.secrets else "there is one column only"
         remedy = "Name secrets with --secret, or mark them in the schema."
         return Part(not_tested=(NotTested("maximum knowledge", why, remedy),))
-    found = {secret: _scenarios(case, secret) for secret in schema.secrets}
+    sets = _searched(case)
+    found = {secret: _scenarios(case, secret, sets) for secret in schema.secrets}
     rows = tuple(row for each in found.values() for row in _rows(each))
     title = "An attacker who knows all ranks but the secret's"
     grid = Grid("maximum knowledge", title, HEADS, rows, roles=ROLES, detail=True)
-    parts = [_told(case, each[0]) for each in found.values()]  # the sum leads: chosen before anything was seen
-    return Part(grids=(grid,)) + together(parts)
+    parts = [_told(case, each[0], sets) for each in found.values()]  # the sum leads: chosen before anything was seen
+    return Part(grids=(grid,), notes=_sizes(case, sets)) + together(parts)
 
 
-def _scenarios(case: Case, secret: str) -> list[AttributeScenario]:
+def _searched(case: Case) -> tuple[Table, ...]:
+    """The sets, or as many rows of each as can be searched in some seconds."""
+    sets, rng = case.release.sets, stream(case.plan.seed, "maximum knowledge", "rows")
+    most = MOST_PUBLISHED // len(sets)
+    if sum(map(len, sets)) <= MOST_PUBLISHED:
+        return sets
+    return tuple(
+        table if len(table) <= most else table.take(np.sort(rng.choice(len(table), most, replace=False)))
+        for table in sets
+    )
+
+
+def _sizes(case: Case, sets: Sequence[Table]) -> tuple[str, ...]:
+    whole, size = case.release.sets, len(case.release.real)
+    notes = []
+    if (fewer := sum(map(len, sets))) < (all_rows := sum(map(len, whole))):
+        notes.append(
+            f"Maximum knowledge: {fewer:,} of {all_rows:,} published rows were searched, drawn at random; "
+            "more would give nearer links."
+        )
+    if {len(table) for table in sets} != {size}:
+        notes.append(
+            "Maximum knowledge: real table and sets differ in size, so ranks were scaled, where the paper samples rows."
+        )
+    return tuple(notes)
+
+
+def _scenarios(case: Case, secret: str, sets: Sequence[Table]) -> list[AttributeScenario]:
     """One for each criterion, all on the same people."""
     release = case.release
-    columns, pairs = (
-        len(release.schema.columns) - 1,
-        sum(map(len, release.sets)) * 3,
-    )  # real, real as few as others, others
-    work = columns * pairs * len(RankCriterion) * len(release.schema.secrets)
+    sides = 3  # real people, as many of them as there are others, others
+    work = (
+        sides
+        * (len(release.schema.columns) - 1)
+        * sum(map(len, sets))
+        * len(RankCriterion)
+        * len(release.schema.secrets)
+    )
     most = max(FEWEST, MOST_WORK // work)
     return [
         attribute_scenario(
-            release.real, release.sets, attribute=secret, criterion=criterion, holdout=release.holdout, shuffled=not place,
+            release.real, sets, attribute=secret, criterion=criterion, holdout=release.holdout, shuffled=not place,
             most_records=most, confidence=case.plan.confidence, workers=case.workers,
             rng=stream(case.plan.seed, "maximum knowledge", secret),
         )
@@ -82,18 +114,15 @@ def _rows(found: Sequence[AttributeScenario]) -> Iterator[tuple[Cell, ...]]:
             )  # fmt: skip
 
 
-def _told(case: Case, found: AttributeScenario) -> Part:
+def _told(case: Case, found: AttributeScenario, sets: Sequence[Table]) -> Part:
     secret, risks = found.attribute, found.risks
     notes = [f"Maximum knowledge of {secret}: {note}" for note in found.notes]
-    lengths = {len(table) for table in case.release.sets}
-    if lengths != {len(case.release.real)}:
-        notes.append(f"Maximum knowledge of {secret}: sets of another size are compared by scaled ranks.")
     sentence = _sentence(found)
     return Part(
         findings=_finding(case, found),
         series=_series(secret, risks) if len(risks) > 1 else (),
         notes=(*([sentence] if sentence else []), *notes),
-        columns=_columns(case.release.real, case.release.sets[0], found),
+        columns=_columns(case.release.real, sets[0], found),
     )
 
 
