@@ -28,8 +28,8 @@ def test_public_names_are_pinned():
     assert sorted(unmask.__all__) == [
         "Claim", "Column", "Finding", "Kind", "Neighbours", "Result", "Schema", "Severity", "Table", "UnmaskError",
         "__version__", "attack", "attacks", "audit", "audit_epsilon", "check", "datasets", "describe", "errors", "everyone",
-        "generators", "load", "metrics", "read_schema", "read_table", "stats", "testing", "write", "write_csv",
-        "write_report", "write_schema",
+        "generators", "load", "metrics", "read_schema", "read_table", "reverse_map", "stats", "testing", "write",
+        "write_csv", "write_report", "write_schema",
     ]  # fmt: skip
     assert len(unmask.__all__) <= 36
 
@@ -125,12 +125,13 @@ def test_public_functions_and_classes_say_what_they_are(package):
 
 def test_metrics_are_pinned():
     assert sorted(unmask.metrics.__all__) == dir(unmask.metrics) == [
-        "AttributeScenario", "Baseline", "Cap", "Cleaned", "Comparison", "ContinuousCap", "Copies", "Criterion",
+        "AttributeScenario", "Baseline", "Cap", "CapOverKeys", "Cleaned", "Comparison", "ContinuousCap", "Copies", "Criterion",
         "Distance", "Group", "Inference", "Inferences", "Linkability", "Matches", "MinimalDistance", "Mode",
-        "MostlyQa", "OutlierFilter", "Overfitting", "Quantile", "RankLinkage", "Reference", "ReverseMapping",
+        "MostlyQa", "Neighbourhood", "OutlierFilter", "Overfitting", "Permutation", "Quantile", "RankLinkage",
+        "Reference", "ReverseMapping",
         "Similarity", "SimilarityFilter", "SimilarityVerdict", "SinglingOut", "Statistic", "Tolerance", "Uniform",
-        "attribute_scenario", "cap", "cap_continuous", "copies", "filters", "groups", "inference", "inferences",
-        "linkability", "matches", "minimal_distance", "mostlyai_qa", "over_secrets", "rank_linkage",
+        "attribute_scenario", "cap", "cap_continuous", "cap_over_keys", "copies", "filters", "groups", "inference", "inferences",
+        "linkability", "matches", "minimal_distance", "mostlyai_qa", "over_secrets", "permutation", "rank_linkage",
         "reverse_mapping", "sdmetrics_baseline", "sdmetrics_overfitting", "singling_out",
     ]  # fmt: skip
     assert set(unmask.metrics._PLACES) == set(unmask.metrics.__all__) - {"filters"}

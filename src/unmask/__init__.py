@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from unmask.audits.everyone.audit import everyone
     from unmask.audits.release.audit import audit
     from unmask.audits.release.check import check
+    from unmask.audits.reverse_map import reverse_map
     from unmask.errors import UnmaskError
     from unmask.generators.claim import Claim, Neighbours
     from unmask.reports.html import write_report
@@ -48,6 +49,7 @@ _PLACES = {
     "load": "unmask.results.directory",
     "read_schema": "unmask.tables.read",
     "read_table": "unmask.tables.read",
+    "reverse_map": "unmask.audits.reverse_map",
     "write": "unmask.results.directory",
     "write_csv": "unmask.tables.read",
     "write_report": "unmask.reports.html",
@@ -58,7 +60,7 @@ _PACKAGES = ("attacks", "datasets", "errors", "generators", "metrics", "stats", 
 __all__ = [  # noqa: RUF022 - by subject
     "read_table", "read_schema", "write_csv", "write_schema", "Table", "Schema", "Column", "Kind",
     "datasets", "generators", "Claim", "Neighbours",
-    "describe", "check", "attack", "audit", "everyone", "audit_epsilon",
+    "describe", "check", "attack", "audit", "everyone", "audit_epsilon", "reverse_map",
     "Result", "Finding", "Severity", "write", "load", "write_report",
     "attacks", "metrics", "stats", "testing",
     "errors", "UnmaskError", "__version__",

@@ -44,14 +44,18 @@ def table_3():
     lowest, highest, guesses = (
         np.array([[pick(cell) for cell in row] for row in found]).T for pick in (min, max, np.mean)
     )
-    return Found(lowest, highest, guesses, rank, rank, np.argsort(rank)), np.array([float(row[0]) for row in rows])
+    places = np.arange(1, len(rows) + 1)
+    listed = tuple(zip(*[[tuple(cell) for cell in row] for row in found], strict=True))
+    scenario = Found(places - 1, lowest, highest, guesses, rank, rank, places, places, listed)
+    return scenario, np.array([float(row[0]) for row in rows])
 
 
 def test_ranges_of_table_3(table_3):
     """What the paper reads off: records 2 and 18 are contained, 4 and 20 narrowed, 1, 7, 15 and 17 misled."""
     found, values = table_3
     after = found.after(3)
-    low, high = values[found.holders[after.low - 1]], values[found.holders[after.high - 1]]
+    holders = np.argsort(found.first)
+    low, high = values[holders[after.low - 1]], values[holders[after.high - 1]]
     ranges = {record: (low[record - 1], high[record - 1]) for record in (4, 18, 20)}
     assert ranges == {4: (2336, 2737), 18: (2298, 2428), 20: (2298, 2704)}
     assert (after.low[0], after.high[0]) == (8, 11)
@@ -195,3 +199,50 @@ def test_refusals(people, rng):
         attribute_scenario(people, [people], attribute="age", known=["age", "sex"], rng=rng)
     with pytest.raises(ParameterError, match="no column beside"):
         attribute_scenario(people.select(["age"]), [people], attribute="age", rng=rng)
+
+
+def test_some_records_are_attacked_as_all_are(rng):
+    real, release = datasets.gaussian(3, 90, seed=1), datasets.gaussian(3, 70, seed=2)
+    whole = attribute_scenario(real, [release], attribute="x1", rng=np.random.default_rng(1)).found
+    some = attribute_scenario(real, [release], attribute="x1", most_records=20, rng=np.random.default_rng(1))
+    rows = some.found.rows
+    assert len(rows) == 20
+    for name in ("lowest", "highest", "guesses"):
+        np.testing.assert_array_equal(getattr(some.found, name)[0], getattr(whole, name)[0][rows])
+    np.testing.assert_array_equal(some.found.after(1).gain, whole.after(1).gain[rows])
+    assert some.found.listed[0] == tuple(whole.listed[0][row] for row in rows)
+    assert any("20 of 90 real records" in note for note in some.notes)
+
+
+def test_trend_and_baseline(rng):
+    real = datasets.gaussian(4, 300, seed=3)
+    scenario = attribute_scenario(real, [real] * 3, attribute="x1", shuffled=True, rng=rng)
+    assert scenario.trend.gain.value == pytest.approx(0, abs=0.02)  # the same set three times tells nothing new
+    assert abs(scenario.risks[0].shuffled.value) < 0.1
+    noise = [datasets.gaussian(4, 300, seed=seed) for seed in (4, 5)]
+    mixed = attribute_scenario(real, [real, *noise], attribute="x1", rng=rng)
+    single = [mixed.found.of(slice(each, each + 1)) for each in range(3)]
+    assert mixed.trend.gain.value == pytest.approx(
+        mixed.found.after(3).gain.mean() - np.mean([one.gain.mean() for one in single])
+    )
+    assert mixed.trend.error.value == pytest.approx(
+        np.mean([one.error.mean() for one in single]) - mixed.found.after(3).error.mean()
+    )
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("sizes", [(400, 60), (60, 400)])
+def test_tables_of_very_different_sizes_are_compared_fairly(sizes):
+    """A sharp attribute, fresh releases: 95 % intervals of the excess hold 0 in at least 87 of 100 seeds (99.9 % limit)."""
+    covered = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        rows = sum(sizes) + 300
+        common = rng.normal(size=(rows, 1))
+        whole = Table.from_pandas(pd.DataFrame(common + 0.1 * rng.normal(size=(rows, 3)), columns=["a", "b", "c"]))
+        real, holdout = whole.take(range(sizes[0])), whole.take(range(sizes[0], sum(sizes)))
+        risk = attribute_scenario(
+            real, [whole.take(range(sum(sizes), rows))], attribute="c", holdout=holdout, rng=rng
+        ).risks[0]
+        covered += risk.excess.low <= 0 <= risk.excess.high
+    assert covered >= 87

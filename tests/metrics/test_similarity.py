@@ -354,6 +354,13 @@ def test_minimal_distance_equals_scikit_learn():
     expected = cdist(scale.transform(synthetic.numbers), scale.transform(real.numbers)).min(axis=1)
     np.testing.assert_allclose(found.distances, expected, atol=1e-12)
     assert found.mean.value == pytest.approx(expected.mean())
+    far = cdist(scale.transform(synthetic.numbers), scale.transform(real.numbers))
+    np.testing.assert_array_equal(found.nearest, far.argmin(axis=1))
+    some = minimal_distance(real, synthetic, holdout=holdout, most_rows=40, rng=np.random.default_rng(1))
+    np.testing.assert_allclose(some.distances, expected[some.rows])
+    assert (len(some.rows), some.holdout_counts.sum()) == (40, 40)
+    with pytest.raises(ParameterError, match="Pass rng"):
+        minimal_distance(real, synthetic, most_rows=40)
     assert found.counts.sum() == 150
     assert found.holdout_counts.sum() == 100
     assert len(found.edges) == 13

@@ -7,6 +7,7 @@ with their neighbours. So heights are shares per bin of equal width: a joined bi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,13 @@ BINS = 24
 TAIL = 0.01  # share of all scores on either end that may lie beyond the last edge
 ROUNDING = 1e-9  # of the largest score: what differs by less is equal
 FAR = 8  # interquartile ranges beyond the quartiles: what lies farther is "beyond" too, however much it is
+
+
+def distance_histograms(name: str, sides: Mapping[str, np.ndarray], distance: str) -> Iterator[Series]:
+    """The same for distances: a series `distances/<name>/<side>` for each side."""
+    for one in score_histograms(name, sides, "rows"):
+        place = one.name.partition("/")[2]
+        yield replace(one, name=f"distances/{place}", x_label=distance, kind=SeriesKind.DISTANCES)
 
 
 def score_histograms(

@@ -37,6 +37,7 @@ VERBS = {
     "everyone": "The risk of each person in a table, for the price of K fits.",
     "pool": "The same for a generator that runs elsewhere.",
     "epsilon": "Try to refute a differential-privacy claim.",
+    "reverse-map": "Express a release as a permutation of the real table plus noise.",
     "filter": "Drop synthetic rows that are too close to real ones, or outliers.",
     "report": "Make the report of a finished run, or of several side by side.",
 }
@@ -51,7 +52,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: click.Command = importlib.import_module(f"unmask.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"unmask.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -6,9 +6,9 @@ copies                               real records that stand verbatim in the rel
 Similarity, minimal_distance         IMS, DCR and NNDR against a holdout; `mostlyai_qa` and `sdmetrics_...` as others define them
 filters                              the customary filters, and why they do not help
 singling_out, linkability, inference the criteria of WP29, each a `Criterion`; `groups` and `over_secrets` read several
-cap, cap_continuous                  what known keys tell about a secret
-reverse_mapping, rank_linkage,       the attacker who knows the real table
-attribute_scenario
+cap, cap_over_keys, cap_continuous   what known keys tell about a secret
+reverse_mapping, permutation,        the attacker who knows the real table
+rank_linkage, attribute_scenario
 
 All take tables and return frozen results with intervals. Public are the functions to call, what they take and what they return;
 parts of a result are reached through it. Loaded when first used: together they take two seconds.
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from unmask.metrics import filters
     from unmask.metrics.attribute_scenario import AttributeScenario, attribute_scenario
     from unmask.metrics.cap import Cap, Matches, cap, matches
-    from unmask.metrics.cap_continuous import ContinuousCap, cap_continuous
+    from unmask.metrics.cap_continuous import ContinuousCap, Neighbourhood, cap_continuous
+    from unmask.metrics.cap_over_keys import CapOverKeys, cap_over_keys
     from unmask.metrics.copies import Copies, copies
     from unmask.metrics.filters import Cleaned, OutlierFilter, SimilarityFilter
     from unmask.metrics.inference import Inference, Inferences, Tolerance, inference, inferences
     from unmask.metrics.legal import Criterion, Group, groups, over_secrets
     from unmask.metrics.linkability import Linkability, linkability
+    from unmask.metrics.permutation import Permutation, permutation
     from unmask.metrics.rank_linkage import RankLinkage, rank_linkage
     from unmask.metrics.reverse_mapping import ReverseMapping, reverse_mapping
     from unmask.metrics.similarity import (
@@ -56,12 +58,14 @@ if TYPE_CHECKING:
 _FILES: dict[str, tuple[str, ...]] = {
     "attribute_scenario": ("AttributeScenario", "attribute_scenario"),
     "cap": ("Cap", "Matches", "cap", "matches"),
-    "cap_continuous": ("ContinuousCap", "cap_continuous"),
+    "cap_continuous": ("ContinuousCap", "Neighbourhood", "cap_continuous"),
+    "cap_over_keys": ("CapOverKeys", "cap_over_keys"),
     "copies": ("Copies", "copies"),
     "filters": ("Cleaned", "OutlierFilter", "SimilarityFilter"),
     "inference": ("Inference", "Inferences", "Tolerance", "inference", "inferences"),
     "legal": ("Criterion", "Group", "groups", "over_secrets"),
     "linkability": ("Linkability", "linkability"),
+    "permutation": ("Permutation", "permutation"),
     "rank_linkage": ("RankLinkage", "rank_linkage"),
     "reverse_mapping": ("ReverseMapping", "reverse_mapping"),
     "similarity": (
@@ -82,8 +86,10 @@ __all__ = [  # noqa: RUF022 - by subject
     "Criterion", "Group", "groups", "over_secrets",
     "Mode", "SinglingOut", "singling_out", "Linkability", "linkability",
     "Inference", "Inferences", "Tolerance", "inference", "inferences",
-    "Cap", "Matches", "cap", "matches", "ContinuousCap", "cap_continuous",
-    "ReverseMapping", "reverse_mapping", "RankLinkage", "rank_linkage", "AttributeScenario", "attribute_scenario",
+    "Cap", "Matches", "cap", "matches", "CapOverKeys", "cap_over_keys",
+    "ContinuousCap", "Neighbourhood", "cap_continuous",
+    "ReverseMapping", "reverse_mapping", "Permutation", "permutation",
+    "RankLinkage", "rank_linkage", "AttributeScenario", "attribute_scenario",
 ]  # fmt: skip
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.errors import InputError
+from unmask.errors import InputError, ParameterError
 from unmask.metrics._closeness import mean_estimate, search
 from unmask.stats import Estimate
-from unmask.tables.distance import Euclid
+from unmask.tables.distance import Euclid, nearest
 from unmask.tables.table import Table
 
 WARNING = (
@@ -24,7 +24,10 @@ class MinimalDistance:
 
     mean: Estimate
     holdout_mean: Estimate | None  # what rows that cannot have been copied score
-    distances: np.ndarray  # of each synthetic row
+    rows: np.ndarray  # the synthetic rows that were looked at
+    distances: np.ndarray  # of each of them
+    nearest: np.ndarray  # the real row that is closest to each of them
+    holdout_distances: np.ndarray | None
     edges: np.ndarray  # of the histogram, from 0 to the largest distance
     counts: np.ndarray
     holdout_counts: np.ndarray | None
@@ -37,23 +40,43 @@ def minimal_distance(
     *,
     holdout: Table | None = None,
     bins: int = 30,
+    most_rows: int | None = None,
     confidence: float = 0.95,
     workers: int = 1,
+    rng: np.random.Generator | None = None,
 ) -> MinimalDistance:
-    """Mean and histogram of the distance to the closest real row, for synthetic rows and for holdout rows."""
+    """Mean and histogram of the distance to the closest real row, for synthetic rows and for holdout rows.
+
+    `rng` draws `most_rows` of either where there are more; the real table is always searched whole.
+    """
     for name, table in (("real", real), ("synthetic", synthetic), ("holdout", holdout)):
         if table is not None and not len(table):
             raise InputError(f"The {name} table has no rows, so there is no closest row. Give it rows.")
     metric = Euclid.fitted_to(real)
-    mine = search(synthetic, real, metric, neighbours=1, workers=workers)[:, 0]
-    theirs = None if holdout is None else search(holdout, real, metric, neighbours=1, workers=workers)[:, 0]
+    rows = _drawn(len(synthetic), most_rows, rng)
+    found = nearest(synthetic.take(rows), real, k=1, metric=metric, workers=workers)
+    mine, theirs = found.distances[:, 0], None
+    if holdout is not None:
+        others = holdout.take(_drawn(len(holdout), most_rows, rng))
+        theirs = search(others, real, metric, neighbours=1, workers=workers)[:, 0]
     top = max(float(mine.max()), 0.0 if theirs is None else float(theirs.max()))
     edges = np.linspace(0.0, top if top > 0 else 1.0, bins + 1)
     return MinimalDistance(
         mean_estimate([mine], confidence),
         None if theirs is None else mean_estimate([theirs], confidence),
+        rows,
         mine,
+        found.rows[:, 0],
+        theirs,
         edges,
         np.histogram(mine, edges)[0],
         None if theirs is None else np.histogram(theirs, edges)[0],
     )
+
+
+def _drawn(rows: int, most: int | None, rng: np.random.Generator | None) -> np.ndarray:
+    if most is None or rows <= most:
+        return np.arange(rows)
+    if rng is None:
+        raise ParameterError(f"There are {rows:,} rows, more than {most:,}. Pass rng to draw some.")
+    return np.sort(rng.choice(rows, most, replace=False))

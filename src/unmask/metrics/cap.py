@@ -43,7 +43,7 @@ class Matches:
     found: np.ndarray  # synthetic rows with the record's keys
     correct: np.ndarray  # of these, the rows with its secret
     agree: np.ndarray  # whether there are matches and all have one secret (bool)
-    generalised: np.ndarray | None  # GCAP; None = not asked for
+    generalised: np.ndarray | None  # GCAP; None = not asked for, NaN = this record was not drawn for it
 
     @property
     def cap(self) -> np.ndarray:
@@ -121,10 +121,14 @@ def cap(
     holdout: Table | None = None,
     by: By = By.VALUES,
     generalised: bool = True,
+    most_generalised: int | None = None,
     confidence: float = 0.95,
     workers: int = 1,
+    rng: np.random.Generator | None = None,
 ) -> Cap:
     """How well the keys of real people give their secrets away, with baselines and control.
+
+    GCAP needs distances: where there are more than `most_generalised` records of a side, so many are drawn by `rng` for it.
 
     Intervals treat records (persons, where declared) as independent draws, given the table they are matched with. For the
     holdout that is exact; for real records it holds if the release does not depend on them, which is what an excess refutes.
@@ -132,9 +136,12 @@ def cap(
     check(real, synthetic, keys, secrets, holdout)
     tables = [real, synthetic] + ([] if holdout is None else [holdout])
     groups = _Groups.of(tables, keys, secrets, by, digits=generalised)
-    of_real = groups.match(0, 1, workers)
-    of_original = groups.match(0, 0, workers)
-    of_holdout = None if holdout is None else groups.match(2, 1, workers)
+    some = _some(len(real), most_generalised, rng)
+    of_real = groups.match(0, 1, workers, some)
+    of_original = groups.match(0, 0, workers, some)
+    of_holdout = None
+    if holdout is not None:
+        of_holdout = groups.match(2, 1, workers, _some(len(holdout), most_generalised, rng))
     persons = _persons(real), None if holdout is None else _persons(holdout)
     measures = tuple(
         _measure(name, of_real, of_original, of_holdout, persons, confidence)
@@ -150,7 +157,7 @@ def cap(
         mean_of_shares(groups.secrets[0] == groups.secrets[0][counts.argmax()], persons[0], confidence=confidence),
         of_real,
         of_holdout,
-        _notes(of_real, of_holdout, synthetic),
+        (*_notes(of_real, of_holdout, synthetic), *_drawn_note(some)),
     )
 
 
@@ -186,8 +193,8 @@ class _Groups:
             [np.stack([column[place] for column in found]) for place in range(len(tables))] if digits else None,
         )
 
-    def match(self, records: int, candidates: int, workers: int) -> Matches:
-        """The rows of one table looked up in another."""
+    def match(self, records: int, candidates: int, workers: int, some: np.ndarray | None = None) -> Matches:
+        """The rows of one table looked up in another; `some` of them by distance too (None = all)."""
         keys, secrets = self.keys[records], self.secrets[records]
         size = max(int(ids.max(initial=0)) for ids in self.secrets) + 1
         groups = max(int(ids.max(initial=0)) for ids in self.keys) + 1
@@ -197,19 +204,33 @@ class _Groups:
         place = np.searchsorted(distinct, keys * size + secrets).clip(max=len(distinct) - 1)
         correct = np.where(distinct[place] == keys * size + secrets, counts[place], 0)
         agree = np.bincount(distinct // size, minlength=groups)[keys] == 1
-        return Matches(found, correct, agree, self._generalised(records, candidates, found, correct, workers))
+        exact = None
+        if self.digits is not None:
+            exact = np.where(found > 0, correct / np.maximum(found, 1), np.nan)
+            lost = found == 0
+            if some is not None:
+                exact[~some] = np.nan
+                lost &= some
+            self._complete(exact, lost, records, candidates, workers)
+        return Matches(found, correct, agree, exact)
 
-    def _generalised(
-        self, records: int, candidates: int, found: np.ndarray, correct: np.ndarray, workers: int
-    ) -> np.ndarray | None:
-        if self.digits is None:
-            return None
-        shares = correct / np.maximum(found, 1)
-        if (lost := found == 0).any():
+    def _complete(self, shares: np.ndarray, lost: np.ndarray, records: int, candidates: int, workers: int) -> None:
+        """GCAP of the records without a match."""
+        if self.digits is not None and lost.any():
             pool = Candidates.of(self.digits[candidates], self.keys[candidates], self.secrets[candidates])
             digits, keys, secrets = self.digits[records][:, lost], self.keys[records][lost], self.secrets[records][lost]
             shares[lost] = shares_at_nearest(pool, digits, keys, secrets, workers=workers)
-        return shares
+
+
+def _some(rows: int, most: int | None, rng: np.random.Generator | None) -> np.ndarray | None:
+    """Which records are looked up by distance; None = all."""
+    if most is None or rows <= most:
+        return None
+    if rng is None:
+        raise ParameterError(f"There are {rows:,} records, more than the {most:,} for GCAP. Pass rng to draw some.")
+    chosen = np.zeros(rows, dtype=bool)
+    chosen[rng.choice(rows, most, replace=False)] = True
+    return chosen
 
 
 def _measure(
@@ -254,6 +275,14 @@ def check(real: Table, synthetic: Table, keys: Sequence[str], secrets: Sequence[
     known, unknown = (shared_columns(tables, names) for names in (keys, secrets))
     if both := [column.name for column in known if column in unknown]:
         raise ParameterError(f"{quoted(both)} is a key and a secret at once. What is known is not secret: remove one.")
+
+
+def _drawn_note(some: np.ndarray | None) -> tuple[str, ...]:
+    if some is None:
+        return ()
+    return (
+        f"GCAP is of {int(some.sum()):,} of {len(some):,} real records, drawn at random, since it needs distances.",
+    )
 
 
 def _notes(real: Matches, holdout: Matches | None, synthetic: Table) -> tuple[str, ...]:

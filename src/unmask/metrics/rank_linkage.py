@@ -10,17 +10,21 @@ records; the paper resamples rows instead, which is the same for equal sizes and
 record scores the share of its links that are right: 1 for a unique correct link, 1/ties if its row is one of the ties. A release
 equal to the real table scores 1 for every unique record. If the release does not depend on who is who, every assignment of its
 rows to people is equally likely; each record's links weigh 1 in total, so the *expected number of correct links is exactly 1*,
-whatever the tables and the criterion, and about Poisson(1) where no row attracts many links. The p-value is from that test.
+whatever the tables and the criterion, and about Poisson(1) where no row attracts many links. Mean and variance are known exactly
+(Hoeffding 1951), which bounds the chance of any number of correct links without approximation (Cantelli); the p-value is from
+assignments drawn at random.
 
 Cost: records x release rows x columns per release (and per left-out attribute); memory is bounded (64 MB of ties at a time).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import pdtrc
 
 from unmask.errors import InputError, ParameterError
 from unmask.metrics._shares import mean_of_shares
@@ -38,10 +42,16 @@ MOST_TIES = 8_000_000  # 64 MB of row numbers at a time
 class Links:
     """Links of the real records into one row-aligned release."""
 
-    correct: np.ndarray  # per real record: the share of its links that are right
-    ties: np.ndarray  # per real record: how many rows it is linked to
-    deviation: float  # of the total of `correct` over random assignments of rows to people; its mean is exactly 1
-    p_value: float  # chance of as many correct links, or more, over such assignments (exact level, one-sided)
+    rows: np.ndarray  # the real records that were linked
+    correct: np.ndarray  # of each of them: the share of its links that are right
+    ties: np.ndarray  # of each of them: how many rows it is linked to
+    expected: (
+        float  # mean of the total of `correct` over random assignments of rows to people: 1, if all records were linked
+    )
+    deviation: float  # its standard deviation over them, exactly
+    p_value: float  # share of random assignments with as many correct links, or more (exact level, one-sided); NaN if none drawn
+    poisson: float  # the same probability of a Poisson variable with that mean
+    chance: float  # a bound on it that needs no approximation (Cantelli)
     rate: Estimate  # mean of `correct`
 
 
@@ -62,6 +72,7 @@ def rank_linkage(
     releases: Sequence[Table],
     *,
     origins: Sequence[np.ndarray] | None = None,
+    only: np.ndarray | None = None,
     criterion: RankCriterion = RankCriterion.SUM,
     columns: Sequence[str] | None = None,
     permutations: int = 999,
@@ -72,13 +83,14 @@ def rank_linkage(
     """How often real records are linked to their own rows in row-aligned releases.
 
     `origins` holds, for each release, the real row behind each of its rows; None = row i stems from row i. Only for releases
-    that have such rows: for fully synthetic tables use `attribute_scenario`.
+    that have such rows: for fully synthetic tables use `attribute_scenario`. `only` these real records are linked (None = all).
     """
     known = _origins(real, releases, origins)
-    linker = _Linker(criterion, columns, permutations, confidence, workers)
+    chosen = np.arange(len(real)) if only is None else np.asarray(only, dtype=np.int64)
+    linker = _Linker(criterion, columns, chosen, permutations, confidence, workers)
     found = tuple(linker.link(real, release, origin, rng) for release, origin in zip(releases, known, strict=True))
     missed = np.cumprod([1 - links.correct for links in found], axis=0)
-    persons = None if real.persons is None else units(real).of_row
+    persons = None if real.persons is None else units(real).of_row[chosen]
     return RankLinkage(
         criterion,
         found,
@@ -114,7 +126,8 @@ def common_ranks(records: Table, release: Table, columns: Sequence[str] | None) 
             "Give each table at least one row."
         )
     names = [column.name for column in shared_columns([records, release], columns)]
-    own, other = ranks(records.select(names)), ranks(release.select(names))
+    published = release.select(names)
+    own, other = ranks(records.select(names), like=published), ranks(published)
     return own, other if len(own) == len(other) else (other - 0.5) * (len(own) / len(other)) + 0.5
 
 
@@ -124,6 +137,7 @@ class _Linker:
 
     criterion: RankCriterion
     columns: Sequence[str] | None
+    chosen: np.ndarray
     permutations: int
     confidence: float
     workers: int
@@ -131,27 +145,54 @@ class _Linker:
     def link(self, real: Table, release: Table, origin: np.ndarray, rng: np.random.Generator) -> Links:
         """Correct links into one release, against what permuted origins give."""
         own, other = common_ranks(real, release, self.columns)
-        parts = [
-            (tied.distances, tied.counts)
-            for tied in links(real, release, criterion=self.criterion, columns=self.columns, workers=self.workers)
-        ]
-        least, ties = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+        least, ties = np.full(len(real), np.nan), np.ones(len(real))
+        attracted, low = np.zeros(len(release)), 0
+        for tied in links(
+            real, release, criterion=self.criterion, columns=self.columns, only=self.chosen, workers=self.workers
+        ):
+            part = self.chosen[low : low + len(tied.counts)]
+            least[part], ties[part] = tied.distances, tied.counts
+            attracted += np.bincount(tied.rows, weights=np.repeat(1 / tied.counts, tied.counts), minlength=len(release))
+            low += len(part)
 
         def correct(of_row: np.ndarray) -> np.ndarray:
             """The share of right links of each record, if row l of the release stems from record of_row[l]."""
             hit = (difference(own[of_row], other, self.criterion) == least[of_row]) / ties[of_row]
-            return np.bincount(of_row, weights=hit, minlength=len(real)).clip(max=1.0)
+            return np.bincount(of_row, weights=hit, minlength=len(real)).clip(max=1.0)[self.chosen]
 
         found = correct(origin)
-        totals = np.array([correct(rng.permutation(len(real))[origin]).sum() for _ in range(self.permutations)])
-        as_many = int((totals >= found.sum() - 1e-9).sum())
+        total = float(found.sum())
+        p_value = float("nan")
+        if self.permutations:
+            drawn = (correct(rng.permutation(len(real))[origin]).sum() for _ in range(self.permutations))
+            p_value = (1 + sum(each >= total - 1e-9 for each in drawn)) / (1 + self.permutations)
+        expected, deviation = _over_assignments(len(real), 1 / ties[self.chosen], attracted)
+        beyond = total - expected
+        persons = None if real.persons is None else units(real).of_row[self.chosen]
         return Links(
+            self.chosen,
             found,
-            ties,
-            float(totals.std()) if self.permutations else float("nan"),
-            (1 + as_many) / (1 + self.permutations),
-            mean_of_shares(found, None if real.persons is None else units(real).of_row, confidence=self.confidence),
+            ties[self.chosen].astype(np.int64),
+            expected,
+            deviation,
+            p_value,
+            float(pdtrc(math.floor(total + 1e-9) - 1, expected)) if total >= 1 else 1.0,
+            deviation**2 / (deviation**2 + beyond**2) if beyond > 0 else 1.0,
+            mean_of_shares(found, persons, confidence=self.confidence),
         )
+
+
+def _over_assignments(rows: int, shares: np.ndarray, attracted: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation of the correct links over all assignments of rows to people (Hoeffding 1951).
+
+    The total is a sum over rows of a(person, row), where a is 1/ties if the person is linked to the row, else 0; `shares` are the
+    1/ties, and `attracted` the column sums of a. Rows that were suppressed are columns of zeros.
+    """
+    linked = len(shares)
+    if rows < 2:
+        return linked / rows, 0.0
+    squares = shares.sum() - linked / rows - np.square(attracted).sum() / rows + (linked / rows) ** 2
+    return linked / rows, math.sqrt(max(0.0, squares / (rows - 1)))
 
 
 def difference(a: np.ndarray, b: np.ndarray, criterion: RankCriterion) -> np.ndarray:

@@ -5,8 +5,9 @@ noise E cannot change a rank and therefore protects nobody: what protects is how
 The reverse-mapped table Z = P X keeps every margin of the real table exactly; it consists of real values, column by column, and
 is for analysis, or for release only where real values may be published.
 
-Ranks run from 1 to n, ties in order of appearance, nominal values in schema order, missing values last. The sizes must agree, so
-a larger synthetic table is subsampled, a smaller one keeps all rows and is filled up with rows drawn from it.
+Ranks run from 1 to n, ties in order of appearance, nominal values in schema order (by marginality in the real table where the
+schema has groups), missing values last. The sizes must agree, so a larger synthetic table is subsampled, a smaller one keeps all
+rows and is filled up with rows drawn from it.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ def reverse_mapping(real: Table, synthetic: Table, *, rng: np.random.Generator) 
     if aligned.schema.names != real.schema.names:
         aligned = aligned.select(names)
     sorted_real = np.argsort(ranks(real, Ties.IN_ORDER), axis=0)
-    places = ranks(aligned, Ties.IN_ORDER).astype(np.int64) - 1
+    places = ranks(aligned, Ties.IN_ORDER, like=real).astype(np.int64) - 1
     permutation = np.take_along_axis(sorted_real, places, axis=0)
     release = permuted(real, permutation)
-    return ReverseMapping(rows, permutation, _positions(aligned) - _positions(release), release)
+    return ReverseMapping(rows, permutation, positions(aligned) - positions(release), release)
 
 
 def aligned_rows(wanted: int, available: int, rng: np.random.Generator) -> np.ndarray:
@@ -72,7 +73,7 @@ def permuted(table: Table, rows: np.ndarray) -> Table:
     return Table(table.schema, codes, numbers, None, table.notes)
 
 
-def _positions(table: Table) -> np.ndarray:
+def positions(table: Table) -> np.ndarray:
     """Values as numbers: their own, or the position of their category; NaN for what has no place on the scale."""
     place = {position: i for i, position in enumerate(table.schema.numeric)}
     found = np.empty(table.codes.shape)

@@ -81,7 +81,8 @@ class SeriesKind(StrEnum):
     LINE = "line"
     ROC = "roc"  # true against false positive rate, both logarithmic
     ECDF = "ecdf"  # shares up to a value, as steps
-    HISTOGRAM = "histogram"  # left edges of bins and heights
+    HISTOGRAM = "histogram"  # left edges of bins and heights, of scores
+    DISTANCES = "distances"  # the same, of distances
     RISK = "risk"  # quantiles of everybody's risk
     WEALTH = "wealth"  # evidence against a claim over runs
     POWER = "power"  # how often a leak of some size is seen

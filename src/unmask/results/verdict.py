@@ -90,6 +90,7 @@ AUDITS = {
     "everyone": "Risk of everyone in a table",
     "reconstruct": "Reconstruction of records",
     "release": "Audit of a synthetic table",
+    "reverse-map": "A release as a permutation of the real table",
 }
 
 _CANNOT = {

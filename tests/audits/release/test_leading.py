@@ -94,12 +94,14 @@ def test_names_are_those_whose_adjusted_value_is_small_enough():
 
 
 def test_shares_of_the_error_add_up_and_leave_some_for_parts_to_come():
-    assert 0.75 <= sum(family.weight for family in FAMILIES) <= 0.95
+    assert 0.75 <= round(sum(family.weight for family in FAMILIES), 9) <= 0.95
     assert len({family.name for family in FAMILIES}) == len(FAMILIES)
     real, holdout, fresh = people(30)
     case = case_of(Release(real, (fresh,), holdout))
     asked = [family for family in FAMILIES if family.count(case.release)]
-    assert [family.name for family in FAMILIES if family not in asked] == ["identifiers"]
+    assert [family.name for family in FAMILIES if family not in asked] == [
+        "identifiers", "links of aligned rows", "numeric secrets",
+    ]  # fmt: skip
     total = sum(case.error(family) * family.count(case.release) for family in asked)
     assert total == pytest.approx(0.05 * sum(family.weight for family in asked))
     alike = Family("two alike", 0.1, lambda release: 2)

@@ -12,11 +12,13 @@ import numpy as np
 
 from unmask.audits.part import Part, together
 from unmask.audits.plan import takes
+from unmask.audits.release.aligned import ALIGNED
 from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, Case, ReleasePart
 from unmask.audits.release.copies import COPIES
 from unmask.audits.release.criteria import CRITERIA
 from unmask.audits.release.exposure import CONFOUNDED, UNTESTED, with_records
 from unmask.audits.release.matching import MATCHING
+from unmask.audits.release.maximum_knowledge import MAXIMUM_KNOWLEDGE
 from unmask.audits.release.membership import MEMBERSHIP
 from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.preflight.files import Preflight, looked_over
@@ -31,7 +33,17 @@ from unmask.results.result import Facts, Finding, Input, NotTested, Records, Res
 from unmask.results.state import DOUBT, NO_HOLDOUT
 from unmask.simulation.executors import Executor, Progress, no_progress
 
-CHECKS = (IDENTIFYING, COPIES, MEMBERSHIP, CRITERIA, CONTROLS, MATCHING, SIMILARITY)  # the most telling first
+CHECKS = (
+    IDENTIFYING,
+    COPIES,
+    MEMBERSHIP,
+    CRITERIA,
+    CONTROLS,
+    ALIGNED,
+    MATCHING,
+    MAXIMUM_KNOWLEDGE,
+    SIMILARITY,
+)  # the most telling first
 LATE = ("the time budget was used up", "raise --time-budget, or leave it out")
 TELLING = (
     COPIES.name,
@@ -57,7 +69,8 @@ def audit(
     Tables are paths, frames (pandas, polars, pyarrow) or Tables. Without a holdout the audit measures, but cannot say how
     much of it the release adds to what the population teaches anyway. After `time_budget` seconds no further part is begun;
     what was left out is listed as not tested. Columns that not all tables have are left out, and said. `choices` are the fields
-    of `ReleasePlan`: columns, secrets, keys, attempts, confidence, people_rate, policy, seed.
+    of `ReleasePlan`: columns, secrets, keys, key_lengths, radii, weights, scaling, aligned, synthesised, attempts, confidence,
+    people_rate, policy, seed.
     """
     runner = Runner.of(workers, time_budget=time_budget, progress=progress)
     plan = ReleasePlan.of(choices)
@@ -79,6 +92,9 @@ class ReleaseAudit:
         release = read_release(
             real, synthetic, holdout, schema, secrets=plan.secrets, keys=plan.keys, columns=plan.columns
         )
+        for name in plan.synthesised:
+            release.schema.position(name)
+        release = replace(release, aligned=plan.aligned or bool(plan.synthesised))
         return cls(plan, looked_over(release, names=[file_name(each) for each in (real, synthetic, holdout)]))
 
     @property
@@ -183,17 +199,24 @@ def _inconclusive(release: Release, skipped: Sequence[NotTested]) -> tuple[str, 
 
 def _records(release: Release, whole: Part) -> Records:
     """Everybody in the real table, the most exposed first, by row number (and person id where one is declared)."""
-    columns = [(name, np.asarray(values)) for name, values in whole.columns]
+    columns = [(name, _column(values)) for name, values in whole.columns]
     persons = [] if release.real.persons is None else [("person", release.real.persons)]
     everything = [*persons, *columns]
     order = np.arange(len(release.real))
     for _, values in reversed(columns):  # the first column decides, the next ones break its ties
+        if values.dtype.kind not in "biuf":
+            continue  # texts order nobody
         decisive = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=-1.0)
         order = order[np.argsort(-decisive[order], kind="stable")]
     lists = [values[order].tolist() for _, values in everything]
     numbers = order if release.rows is None else release.rows[order]  # of the real table as it was given
     rows = tuple((int(row), *(_cell(values[place]) for values in lists)) for place, row in enumerate(numbers))
     return Records(("row", *(name for name, _ in everything)), rows)
+
+
+def _column(values: np.ndarray | tuple[Cell, ...]) -> np.ndarray:
+    """Numbers as numbers; texts and gaps as they are."""
+    return values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
 
 
 def _cell(value: Any) -> Cell:

@@ -27,5 +27,22 @@ class ReleasePlan(CheckPlan):
     keys: tuple[str, ...] = option(
         (), help="Column that an attacker may know; may be repeated.", names=("--key",), shown="schema"
     )
+    key_lengths: tuple[int, ...] = option(
+        (), help="Try all keys of so many columns out of the keys; may be repeated.", names=("--key-length",), least=1,
+        shown="all columns together",
+    )  # fmt: skip
+    radii: tuple[float, ...] = option(
+        (), help="Guess numbers from rows within so many standard deviations too, 0 = equal keys; may be repeated.",
+        names=("--radius",), least=0, shown="all rows, by distance",
+    )  # fmt: skip
+    weights: str = option("distance", help="How rows around a key are averaged.", choices=("distance", "equal"))
+    scaling: str = option("each", help="By whose spread keys are standardised.", choices=("each", "release"))
+    aligned: bool = option(
+        False, help="Row i of each synthetic table stems from row i of the real one (sanitised, perturbed)."
+    )
+    synthesised: tuple[str, ...] = option(
+        (), help="Column that was synthesised, where the others are real and rows are aligned; may be repeated.",
+        shown="none",
+    )  # fmt: skip
     attempts: int = option(1000, help="Attempts per legal criterion.", least=10)
     people_rate: float = option(0.10, help="Expected share of wrong names among people named as at risk.", share=True)

@@ -1,12 +1,17 @@
-"""IMS, DCR and NNDR: shown because people ask for them, with the warnings that belong to them."""
+"""IMS, DCR, NNDR and the mean minimal distance: shown because people ask for them, with the warnings that belong to them."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from unmask.audits.part import Part
 from unmask.audits.release.case import Case, Check
-from unmask.metrics.similarity import Comparison, Distance, Similarity
+from unmask.audits.score_charts import distance_histograms
+from unmask.metrics.similarity import Comparison, Distance, Similarity, minimal_distance
 from unmask.results.grid import Grid, Series, SeriesKind
 from unmask.stream import stream
+
+MOST_ROWS = 5_000  # rows whose nearest real row is looked for
 
 
 def similarity_part(case: Case) -> Part:
@@ -35,9 +40,45 @@ def similarity_part(case: Case) -> Part:
             notes += found.share.warnings
         series += _distance_series(found, str(distance))
         notes += [*found.warnings, *found.notes]
+    line, nearest = _minimal_distance(case)
+    rows.append(line)
     columns = ("metric", "distance", "synthetic", "holdout", "verdict of the metric")
     grid = Grid("similarity", "Similarity scores (passing them proves nothing)", columns, tuple(rows))
-    return Part(grids=(grid,), series=tuple(series), notes=tuple(dict.fromkeys(notes)))
+    notes += nearest.notes
+    return Part(
+        grids=(grid,), series=(*series, *nearest.series), notes=tuple(dict.fromkeys(notes)), columns=nearest.columns
+    )
+
+
+def _minimal_distance(case: Case) -> tuple[tuple[str, str, float, float, str], Part]:
+    """How far synthetic rows are from the nearest real one (hittmeir2020, table VI and figure 2), and who that is."""
+    release, plan = case.release, case.plan
+    found = minimal_distance(
+        release.real, release.synthetic, holdout=release.holdout, most_rows=MOST_ROWS, confidence=plan.confidence,
+        workers=case.workers, rng=stream(plan.seed, "minimal distance"),
+    )  # fmt: skip
+    held = found.holdout_mean.value if found.holdout_mean else float("nan")
+    row = ("mean minimal distance", "euclid", round(found.mean.value, 4), round(held, 4), "none: a mean proves nothing")
+    sides = {"synthetic rows": found.distances}
+    if found.holdout_distances is not None:
+        sides["holdout rows"] = found.holdout_distances
+    size = len(release.real)
+    closest = np.full(size, np.inf)
+    np.minimum.at(closest, found.nearest, found.distances)
+    notes = list(found.warnings)
+    if len(found.rows) < len(release.synthetic):
+        notes.append(
+            f"Minimal distance: {len(found.rows):,} of {len(release.synthetic):,} published rows, drawn at random, "
+            "were compared with all real ones."
+        )
+    return row, Part(
+        series=tuple(distance_histograms("nearest real row", sides, "distance to the nearest real row")),
+        notes=tuple(notes),
+        columns=(
+            ("published rows nearest to it", np.bincount(found.nearest, minlength=size)),
+            ("distance of the nearest of them", np.where(np.isfinite(closest), closest, np.nan)),
+        ),
+    )
 
 
 def _distance_series(found: Comparison, distance: str) -> list[Series]:

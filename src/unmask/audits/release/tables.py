@@ -40,6 +40,7 @@ class Release:
     notes: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()  # columns that no attack looks at
     rows: np.ndarray | None = None  # of the real table as it was read, where some are left out
+    aligned: bool = False  # row i of each set stems from row i of the real table as it was read
 
     @cached_property
     def synthetic(self) -> Table:

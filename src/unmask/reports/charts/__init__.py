@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from unmask.reports.charts.card import card_chart
 from unmask.reports.charts.forest import Row, forest_chart, grid_chart, rows_of
 from unmask.reports.charts.heat import heat_chart
-from unmask.reports.charts.histograms import histogram_chart
+from unmask.reports.charts.histograms import distance_chart, histogram_chart
 from unmask.reports.charts.lines import ecdf_chart, finite, line_chart, power_chart, wealth_chart
 from unmask.reports.charts.risk import risk_chart
 from unmask.reports.charts.roc import roc_chart
@@ -25,6 +25,7 @@ DRAWN: dict[SeriesKind, Draw] = {
     SeriesKind.ROC: roc_chart,
     SeriesKind.ECDF: ecdf_chart,
     SeriesKind.HISTOGRAM: histogram_chart,
+    SeriesKind.DISTANCES: distance_chart,
     SeriesKind.RISK: risk_chart,
     SeriesKind.WEALTH: wealth_chart,
     SeriesKind.POWER: power_chart,

@@ -1,8 +1,9 @@
-"""Histograms of scores: people in the data beside others."""
+"""Histograms: scores of people in the data beside others, distances of synthetic rows beside those of others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from markupsafe import Markup
 
@@ -11,14 +12,24 @@ from unmask.reports.charts.svg import Chart, Words, around, chart, frame, path
 from unmask.reports.words import number
 from unmask.results.grid import Series
 
-READING = (
-    "A higher score means more likely in the data. Bins of fewer than ten are joined with their neighbours, and the outer ones "
-    "hold all beyond."
-)
+BINS = "Bins of fewer than ten are joined with their neighbours, and the outer ones hold all beyond."
 
 
 def histogram_chart(name: str, about: str, series: Sequence[Series]) -> Chart:
-    """Outlines over one another, so that members and controls can be compared; x holds the left edges of the bins."""
+    """Scores of an attack."""
+    title = title_of(series, f"Scores of {about}" if about else series[0].x_label)
+    return _outlines(Words(name, title, f"A higher score means more likely in the data. {BINS}"), series)
+
+
+def distance_chart(name: str, about: str, series: Sequence[Series]) -> Chart:
+    """Distances to the nearest row of a kind."""
+    title = title_of(series, f"Distances to the {about}" if about else series[0].x_label)
+    told = f"More rows at small distances than others have mean that rows were copied, exactly or nearly. {BINS}"
+    return _outlines(Words(name, title, told), series)
+
+
+def _outlines(words: Words, series: Sequence[Series]) -> Chart:
+    """Outlines over one another, so that both sides can be compared; x holds the left edges of the bins."""
     series, edges = [finite(one) for one in series], [_edges(finite(one)) for one in series]
     x = around((value for one in edges for value in one), room=0)
     y = around((value for one in series for value in one.y), zero=True)
@@ -37,8 +48,8 @@ def histogram_chart(name: str, about: str, series: Sequence[Series]) -> Chart:
         return height, parts
 
     tops = ", ".join(f"{label(one)} at {number(one.x[one.y.index(max(one.y))])}" for one in series if one.y)
-    title = title_of(series, f"Scores of {about}" if about else series[0].x_label)
-    return chart(Words(name, title, f"{READING} Highest bins: {tops}."), draw, numbers_of(series), legend_of(series))
+    told = replace(words, description=f"{words.description} Highest bins: {tops}.")
+    return chart(told, draw, numbers_of(series), legend_of(series))
 
 
 def _edges(series: Series) -> tuple[float, ...]:
