@@ -2,8 +2,8 @@
 
     python -m benchmarks.numeric_secrets            # half a minute on one core
 
-Needs the Insurance and Social Network Ads data (docs/how-to/data.md; UNMASK_DATA). Means over ten draws of each generator, seeds 0
-to 9. bayesnet and privbayes stand for DataSynthesizer, copula for the Synthetic Data Vault, cart for synthpop.
+Needs the Insurance and Social Network Ads data (docs/how-to/data.md; UNMASK_DATA). Means over ten draws of each generator, seeds
+0 to 9. bayesnet and privbayes stand for DataSynthesizer, copula for the Synthetic Data Vault, cart for synthpop.
 """
 
 from __future__ import annotations
