@@ -98,6 +98,7 @@ def test_nothing_is_found_where_nothing_leaks_and_copies_are_high(parts, result)
 def test_many_distinct_keys_are_sampled_and_it_is_said(parts, monkeypatch):
     monkeypatch.setattr(matching, "MOST_PAIRS", 10_000)
     monkeypatch.setattr(matching, "FEWEST", 50)
+    monkeypatch.setattr(matching, "MANY", 200)
     monkeypatch.setattr(matching, "MOST_GENERALISED", 100)
     real, fresh, holdout = parts
     result = audit(real, fresh, holdout=holdout, secrets=["pay"], keys=KEYS, attempts=50)

@@ -25,7 +25,8 @@ from unmask.tables.matching import By, group_ids
 
 MOST_PAIRS = 50_000_000  # of distinct keys, real and published, in one search: a third of a second
 FEWEST = 500  # records that are attacked however large the release is
-MOST_GENERALISED = 2_000  # records whose nearest keys are looked for
+MANY = 20_000  # people; where there are more, nearest keys are looked for of some of them
+MOST_GENERALISED = 2_000  # so many
 
 NUMERIC = Family("numeric secrets", 0.02, lambda release: len(numeric_secrets(release)))
 
@@ -106,7 +107,7 @@ def _caps(case: Case, secret: str, keys: list[str], length: int) -> tuple[list[t
     release, plan = case.release, case.plan
     found = cap_over_keys(
         release.real, release.synthetic, keys=keys, secret=secret, length=length, holdout=release.holdout, by=By.CODES,
-        most_generalised=MOST_GENERALISED, confidence=plan.confidence, workers=case.workers,
+        most_generalised=MOST_GENERALISED if len(release.real) > MANY else None, confidence=plan.confidence, workers=case.workers,
         rng=stream(plan.seed, "cap", secret, str(length)),
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = [
