@@ -126,6 +126,7 @@ class AttackAudit:
             generator=self.generator,
             features=chosen.features,
             prior=tuple(generator_list.parse(text) for text in plan.possible),
+            releases=plan.releases_per_fit,
         )
         setting, refused = prepared(setting, chosen)
         return setting, targets, replace(chosen, not_tested=chosen.not_tested + refused)
@@ -146,7 +147,7 @@ def _raw_setting(setting: TargetSetting) -> TargetSetting:
         name: reader.prepare(static_view(setting), setting.masked, secret, stream(setting.seed, name))
         for name, reader in readers.items()
     }
-    return replace(setting, generator=Raw(), features=(), prior=(), attacks=ready)
+    return replace(setting, generator=Raw(), features=(), prior=(), attacks=ready, releases=1)
 
 
 def _stand_ins(generator: Generator, ground: Ground, game: Game, plan: AttackPlan) -> Table:

@@ -52,6 +52,11 @@ class AttackPlan(GeneratorPlan):
     )
     shadows: int = option(200, help="Releases that the attacker learns from.", least=0, grows=True)
     tests: int = option(100, help="Releases that are judged.", least=2, grows=True)
+    releases_per_fit: int = option(
+        1,
+        help="Releases of each fit, of which --shadows and --tests then are the numbers; intervals are over fits.",
+        least=1,
+    )
     train_rows: int = option(1000, help="Rows of each real table.", least=1)
     synthetic_rows: int | None = option(None, help="Rows of each release.", least=1, shown="train rows")
     prior: float = option(0.5, help="Probability that a target is in.", share=True)
