@@ -62,6 +62,10 @@ class AttackPlan(GeneratorPlan):
     prior: float = option(0.5, help="Probability that a target is in.", share=True)
     placement: str = option("replace", help="Targets replace another person, or come on top.", choices=tuple(Placement))
     isolate_targets: bool = option(False, help="Play each target alone (dearer).")
+    reference_rows: int | None = option(
+        None, help="Auxiliary knowledge: people whom the attacker holds.", least=1, shown="half of the population"
+    )
+    reference_overlaps: bool = option(False, help="They may be in the real table, too; else they never are.")
     refit: bool = option(
         True, help="Knowledge none: stand-ins from a generator refitted on a release, else from the generator itself."
     )
@@ -96,4 +100,6 @@ class AttackPlan(GeneratorPlan):
             secret=self.secret,
             secret_values=SecretValues(self.secret_values),
             isolate_targets=self.isolate_targets,
+            reference_rows=self.reference_rows,
+            reference_overlaps=self.reference_overlaps,
         )

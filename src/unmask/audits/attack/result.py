@@ -214,6 +214,10 @@ def _notes(played: Played, claims: tuple[str, ...], failures: tuple[str, ...]) -
         notes.append(
             f"Every fit gave {each:,} releases. Intervals are over fits: {len(played.test) // each:,} were judged."
         )
+    if game.reference_overlaps:
+        notes.append(
+            f"Some of the attacker's {len(played.setting.ground.reference):,} reference people may be in a real table."
+        )
     if _numeric(played):
         notes.append(f"A guess counts as right within {tolerance_of(played):g}.")
     if failures:
