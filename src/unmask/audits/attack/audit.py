@@ -107,7 +107,7 @@ class AttackAudit:
         bench = Bench.of(played, scored)
         claim = claim_for(self.generator.claim, self.population.schema)
         part = part_of(bench, claim, self.population.notes) + effective_part(bench, claim)
-        part += Part(not_tested=refused)
+        part += Part(not_tested=refused, notes=plan.domain_notes)
         return part.told(replace(self.expected(), plan=plan.to_plain()), records_of(bench))
 
     def set_up(self) -> tuple[TargetSetting, Targets, Chosen]:
@@ -125,7 +125,7 @@ class AttackAudit:
             ground=ground,
             generator=self.generator,
             features=chosen.features,
-            prior=tuple(generator_list.parse(text) for text in plan.possible),
+            prior=tuple(plan.with_domain(generator_list.parse(text)) for text in plan.possible),
             releases=plan.releases_per_fit,
         )
         setting, refused = prepared(setting, chosen)

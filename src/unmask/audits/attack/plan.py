@@ -26,7 +26,9 @@ class AttackPlan(GeneratorPlan):
     """What `unmask attack` does. Sizes may grow between runs of one directory; everything else is fixed."""
 
     targets: str = option(
-        "5", help="Whom to attack: 5, unlikely:5, unlikely:5@1000, rare:5+random:5, rows:17,42 (0-based).", shown="5 isolated ones"
+        "5",
+        help="Whom to attack: 5, unlikely:5@1000, rare:5+random:5, rows:17,42 (0-based).",
+        shown="5 isolated ones",
     )
     goal: str = option("membership", help="What the attacker wants.", choices=tuple(Goal))
     knowledge: str = option("auxiliary", help="What the attacker knows of the data.", choices=tuple(Data))
