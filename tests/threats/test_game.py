@@ -9,7 +9,7 @@ from unmask.tables.infer import Hints, infer_schema
 from unmask.tables.matching import count_matches
 from unmask.tables.read import read_table
 from unmask.threats.game import Game, deal, lay_ground
-from unmask.threats.knowledge import Access, Box, Data, Goal, Placement, SecretValues, allowed
+from unmask.threats.knowledge import Access, Box, Data, Goal, Placement, SecretValues, ShadowTables, allowed
 from unmask.threats.pool import Pool
 from unmask.threats.view import View
 
@@ -261,3 +261,36 @@ def test_references_that_cannot_be(population, rng, choices, told):
 def test_an_attacker_without_shadows_may_know_fewer_people_than_a_table_has(population, rng):
     ground = lay_ground(population, TARGETS, Game(rows=60, reference_rows=20, box=Box.NO), rng)
     assert len(ground.reference) == 20
+
+
+@pytest.mark.parametrize("placement", Placement)
+def test_paired_shadow_tables_differ_in_the_target_alone(population, placement):
+    """R and R with the target (append); where the target replaces somebody, one other person."""
+    game = Game(rows=60, placement=placement, isolate_targets=True, shadow_tables=ShadowTables.PAIRED)
+    ground = lay_ground(population, TARGETS, game, np.random.default_rng(1))
+    bases = []
+    for seed in range(8):
+        one, two = (
+            deal(ground, game, np.random.default_rng(seed), shadow=True, only=1, mirrored=mirrored)
+            for mirrored in (False, True)
+        )
+        assert one.members[1] != two.members[1]
+        assert not (one.members | two.members)[[0, 2]].any()
+        inside, outside = (one, two) if one.members[1] else (two, one)
+        assert ids(inside.real) - ids(outside.real) == {50}
+        assert len(ids(outside.real) - ids(inside.real)) == (placement is Placement.REPLACE)
+        assert ids(outside.real) <= ids(ground.reference)
+        bases.append(frozenset(ids(outside.real)))
+    assert len(set(bases)) == 8
+
+
+def test_pairs_of_several_targets_turn_all_coins_round(population):
+    game = Game(rows=60, shadow_tables=ShadowTables.PAIRED)
+    ground = lay_ground(population, TARGETS, game, np.random.default_rng(1))
+    one, two = (
+        deal(ground, game, np.random.default_rng(5), shadow=True, mirrored=mirrored) for mirrored in (False, True)
+    )
+    assert (one.members != two.members).all()
+    assert len(one.real) == len(two.real) == 60
+    smaller, larger = sorted((ids(one.real) - set(TARGETS), ids(two.real) - set(TARGETS)), key=len)
+    assert smaller <= larger

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from unmask.simulation.task import Arrays, Task, Whose
 from unmask.stream import stream
 from unmask.tables.table import Table
 from unmask.threats.game import Game, Ground, deal
-from unmask.threats.knowledge import Access, Box
+from unmask.threats.knowledge import Access, Box, ShadowTables
 from unmask.threats.view import View
 
 
@@ -49,8 +49,12 @@ class TargetSetting:
         Releases after the first have streams of their own, and names of their own: more of them change no other.
         """
         rng = stream(self.seed, task.id)
-        dealt = deal(self.ground, self.game, rng, shadow=task.whose is Whose.SHADOW, only=task.target)
-        generator = _generator(self, task, rng)
+        shadow, dealer, mirrored = task.whose is Whose.SHADOW, rng, False
+        if shadow and self.game.shadow_tables is ShadowTables.PAIRED:
+            pair = replace(task, index=task.index // 2)
+            dealer, mirrored = stream(self.seed, pair.id, "pair"), bool(task.index % 2)
+        dealt = deal(self.ground, self.game, dealer, shadow=shadow, only=task.target, mirrored=mirrored)
+        generator = _generator(self, task, dealer)
         model = generator.fit(dealt.real, rng)
         arrays: dict[str, np.ndarray] = {"members": dealt.members, "secrets": dealt.secrets}
         for place, words in enumerate(release_words(task, self.releases)):

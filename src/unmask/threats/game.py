@@ -10,7 +10,7 @@ from unmask.errors import ParameterError
 from unmask.tables.schema import Kind
 from unmask.tables.table import Table, concatenate
 from unmask.tables.units import units
-from unmask.threats.knowledge import Access, Box, Data, Goal, Placement, SecretValues, allowed
+from unmask.threats.knowledge import Access, Box, Data, Goal, Placement, SecretValues, ShadowTables, allowed
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Game:
     isolate_targets: bool = False  # one target at a time, as the papers do
     reference_rows: int | None = None  # of the attacker's reference; None: half of the population
     reference_overlaps: bool = False  # people of the reference may be in the real table
+    shadow_tables: ShadowTables = ShadowTables.COINS
 
     def __post_init__(self) -> None:
         if self.rows < 1 or self.synthetic_rows < 1:
@@ -156,11 +157,23 @@ class Deal:
     secrets: np.ndarray  # code of each target's secret (attribute game), or its number for numeric secrets
 
 
-def deal(ground: Ground, game: Game, rng: np.random.Generator, *, shadow: bool, only: int | None = None) -> Deal:
-    """Draw a real table. `shadow` draws from the attacker's side, `only` plays with one target alone."""
+def deal(
+    ground: Ground,
+    game: Game,
+    rng: np.random.Generator,
+    *,
+    shadow: bool,
+    only: int | None = None,
+    mirrored: bool = False,
+) -> Deal:
+    """Draw a real table. `shadow` draws from the attacker's side, `only` plays with one target alone.
+
+    `mirrored` turns all coins round. Where shadow tables are paired, two deals from one stream, one of them mirrored, have
+    the same people but for the targets, and those whose places they take.
+    """
     active = np.zeros(len(ground.targets), dtype=bool)
     active[slice(None) if only is None else only] = True
-    members = (rng.random(len(active)) < game.prior) & active
+    members = ((rng.random(len(active)) < game.prior) != mirrored) & active
     # The attacker does not know the secrets, so in tables of their own they try all values.
     uniform = shadow or game.secret_values is SecretValues.UNIFORM
     targets, secrets = _with_secrets(ground.targets, game, rng, uniform=uniform)
@@ -170,7 +183,9 @@ def deal(ground: Ground, game: Game, rng: np.random.Generator, *, shadow: bool, 
         base = [side, ground.others.take(~members)] if len(ground.others) else [side]
     else:
         wanted = game.rows - (len(inside) if game.placement is Placement.REPLACE else 0)
-        base = [side.take(rng.choice(len(side), wanted, replace=False))]
+        paired = shadow and game.shadow_tables is ShadowTables.PAIRED
+        order = rng.permutation(len(side))[:wanted] if paired else rng.choice(len(side), wanted, replace=False)
+        base = [side.take(order)]
     real = concatenate([replace(part, persons=None) for part in (*base, inside) if len(part)])
     return Deal(real.take(rng.permutation(len(real))), members, secrets)
 

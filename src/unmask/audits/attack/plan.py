@@ -9,7 +9,7 @@ from unmask.audits.generator_plan import GeneratorPlan
 from unmask.audits.plan import option
 from unmask.errors import ParameterError
 from unmask.generators import is_code
-from unmask.threats.knowledge import Box, Data, Goal, Placement, SecretValues
+from unmask.threats.knowledge import Box, Data, Goal, Placement, SecretValues, ShadowTables
 
 if TYPE_CHECKING:
     from unmask.threats.game import Game
@@ -61,6 +61,11 @@ class AttackPlan(GeneratorPlan):
     )
     train_rows: int = option(1000, help="Rows of each real table.", least=1)
     synthetic_rows: int | None = option(None, help="Rows of each release.", least=1, shown="train rows")
+    shadow_tables: str = option(
+        "coins",
+        help="Tables of the attacker's own releases: drawn anew with coins, or each twice, with a target and without.",
+        choices=tuple(ShadowTables),
+    )
     prior: float = option(0.5, help="Probability that a target is in.", share=True)
     placement: str = option("replace", help="Targets replace another person, or come on top.", choices=tuple(Placement))
     isolate_targets: bool = option(False, help="Play each target alone (dearer).")
@@ -104,4 +109,5 @@ class AttackPlan(GeneratorPlan):
             isolate_targets=self.isolate_targets,
             reference_rows=self.reference_rows,
             reference_overlaps=self.reference_overlaps,
+            shadow_tables=ShadowTables(self.shadow_tables),
         )
