@@ -11,6 +11,7 @@ from unmask.attacks._attack import FeatureSet, Prediction, PreparedAttack, Secre
 from unmask.attacks._known import masked, secret_in
 from unmask.errors import UnmaskError
 from unmask.generators._generator import Generator, Model
+from unmask.generators._possible import Belief
 from unmask.simulation.release import check_release, fitted_model, release_name, release_words
 from unmask.simulation.task import Arrays, Task, Whose
 from unmask.stream import stream
@@ -30,7 +31,7 @@ class TargetSetting:
     generator: Generator
     features: tuple[FeatureSet, ...] = ()
     attacks: Mapping[str, PreparedAttack] | None = None  # by the name under which scores are stored
-    prior: tuple[Generator, ...] = ()  # uncertain-box: what the attacker holds possible
+    belief: Belief | None = None  # uncertain-box: what the attacker holds possible
     keep_synthetic: bool = False
     releases: int = 1  # of each fit
 
@@ -89,8 +90,8 @@ class TargetSetting:
 
 def _generator(setting: TargetSetting, task: Task, rng: np.random.Generator) -> Generator:
     """The true generator; on the attacker's side of an uncertain box, one that the attacker holds possible."""
-    if setting.game.box is Box.UNCERTAIN and task.whose is Whose.SHADOW and setting.prior:
-        return setting.prior[int(rng.integers(len(setting.prior)))]
+    if setting.game.box is Box.UNCERTAIN and task.whose is Whose.SHADOW and setting.belief is not None:
+        return setting.belief.draw(rng)
     return setting.generator
 
 

@@ -77,7 +77,10 @@ class AttackPlan(GeneratorPlan):
         True, help="Knowledge none: stand-ins from a generator refitted on a release, else from the generator itself."
     )
     possible: tuple[str, ...] = option(
-        (), help="Uncertain-box: a generator that the attacker holds possible; may be repeated.", code=is_code
+        (),
+        help="Uncertain-box: a generator that the attacker holds possible, as in "
+        "privbayes:epsilon=loguniform(0.1,10) or mst:epsilon=1@0.3; may be repeated.",
+        code=is_code,
     )
     confidence: float = option(0.95, help="Of every interval.", least=0.5, share=True, grows=True)
     delta: float | None = option(
