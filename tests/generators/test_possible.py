@@ -10,7 +10,7 @@ from unmask.audits.attack.audit import AttackAudit
 from unmask.audits.attack.plan import AttackPlan
 from unmask.errors import ParameterError
 from unmask.generators import is_code, parse
-from unmask.generators._possible import Belief, Possible, Spread
+from unmask.generators._possible import Belief, ParameterPrior, Possible
 from unmask.generators.adapters.learnt_domain import LearntDomain
 from unmask.generators.bayesnet import BayesNet
 from unmask.generators.mst import MST
@@ -121,4 +121,6 @@ def test_only_the_shadows_are_drawn_from_the_belief():
 def test_texts_are_taken_apart():
     assert Possible.of("mst:epsilon=1@0.3") == Possible(MST(epsilon=1), (), 0.3)
     spread = Possible.of("privbayes:degree=2,epsilon=loguniform(0.1,10)@3e-1")
-    assert spread == Possible(PrivBayes(epsilon=0.1, degree=2), (("epsilon", Spread("loguniform", 0.1, 10.0)),), 0.3)
+    assert spread == Possible(
+        PrivBayes(epsilon=0.1, degree=2), (("epsilon", ParameterPrior("loguniform", 0.1, 10.0)),), 0.3
+    )

@@ -22,7 +22,7 @@ _OUTSIDE = re.compile(r",(?![^()]*\))")  # commas that separate parameters
 
 
 @dataclass(frozen=True)
-class Spread:
+class ParameterPrior:
     """A parameter that is known up to its distribution: uniform, uniform in the logarithm, or whole numbers, ends included."""
 
     kind: str
@@ -30,7 +30,7 @@ class Spread:
     high: float
 
     @classmethod
-    def of(cls, text: str) -> Spread | None:
+    def of(cls, text: str) -> ParameterPrior | None:
         """From text such as loguniform(0.1,10); None for any other text."""
         if not (call := _CALL.fullmatch(text.strip())):
             return None
@@ -64,7 +64,7 @@ class Possible:
     """One generator that the attacker holds possible; `spreads` are drawn anew for each release."""
 
     generator: Generator
-    spreads: tuple[tuple[str, Spread], ...] = ()
+    spreads: tuple[tuple[str, ParameterPrior], ...] = ()
     weight: float | None = None
 
     @classmethod
@@ -78,7 +78,7 @@ class Possible:
         fixed, spreads = [], []
         for setting in _OUTSIDE.split(own) if own else ():
             parameter, _, value = setting.partition("=")
-            spread = Spread.of(value)
+            spread = ParameterPrior.of(value)
             fixed += [setting] if spread is None else []
             spreads += [] if spread is None else [(parameter.strip(), spread)]
         low, _ = (parse(name, [*fixed, *(f"{at}={spread.ends[end]}" for at, spread in spreads)]) for end in (0, 1))
