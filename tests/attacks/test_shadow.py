@@ -253,3 +253,12 @@ def test_secrets_are_learnt_from_releases_that_the_target_was_in(population, sec
     changed = Pool(own.targets, own.feature_arrays, None, (own.members, nonsense), own.levels)
     one, two = (attack.fit(pool, np.random.default_rng(0)).score(judged.blind()) for pool in (own, changed))
     np.testing.assert_array_equal(one, two)
+
+
+def test_groundhog_bins_its_correlations_if_asked_to():
+    naive, marginals, correlations = Groundhog(bins=45, binned_correlations=True).features
+    assert (naive, marginals) == Groundhog(bins=45).features[:2]
+    assert correlations == Correlation(bins=45).features[0]
+    assert Groundhog(bins=45).features[2] == Groundhog().features[2] == Correlation().features[0]
+    with pytest.raises(ParameterError, match="need a number of bins"):
+        Groundhog(binned_correlations=True)

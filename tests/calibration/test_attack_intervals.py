@@ -9,12 +9,16 @@ TPR = p + (1-p) b and FPR = b at the threshold 1, TPR at a true FPR of f is p + 
 docs/explanation/attack-intervals.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
+from unmask.audits.attack.effective import best_of
+from unmask.audits.attack.judges import Bench, Played, Scored, judge_of
+from unmask.simulation.target_pool import Draws
 from unmask.stats.cases import Cases
 from unmask.stats.outcomes import (
     FPR_GRID,
@@ -26,6 +30,7 @@ from unmask.stats.outcomes import (
     privacy_gain,
 )
 from unmask.stats.roc import precision
+from unmask.threats.knowledge import Goal
 
 pytestmark = pytest.mark.calibration
 
@@ -185,3 +190,38 @@ def test_likelihoods_of_numbers_that_a_release_gives_away_as_a_whole():
         assert gain.confidence == pytest.approx(CONFIDENCE)
         wrong += [found.low > truth, found.high < truth, gain.low > 0.85 - truth, gain.high < 0.85 - truth]
     assert (wrong <= binom.ppf(0.999, AUDITS, ONE_SIDED)).all(), wrong
+
+
+def test_releases_of_one_fit_are_one_piece_of_evidence_in_every_judge():
+    """From draws to outcomes as `unmask attack` goes: 300 audits of 40 fits, two targets. Counted as releases they would fail."""
+    truth, rng = Truth(draws=40, targets=2, releases=5, publishes=0.3, alarms=0.05), np.random.default_rng(13)
+    wrong: dict[str, int] = {}
+    levels: dict[str, float] = {}
+    naive = 0
+    for _ in range(AUDITS):
+        played, attack = _audit(truth, rng)
+        outcome = judge_of(played, attack, 4)(np.arange(2))
+        for name, (beyond, level) in ends(truth, outcome).items():
+            wrong[name] = wrong.get(name, 0) + bool(beyond)
+            levels[name] = level
+        found = best_of(Bench(played, (attack,), 1, {}, {}, judge_of(played, attack, 1)), np.arange(2))
+        tpr, fpr = truth.rates
+        epsilon = max(np.log(tpr / fpr), np.log((1 - fpr) / (1 - tpr)))
+        wrong["effective"] = wrong.get("effective", 0) + bool(found is not None and found[1].bound.value > epsilon)
+        levels["effective"] = 2 * ONE_SIDED
+        apart = replace(played, test=replace(played.test, releases=1))
+        naive += ends(truth, judge_of(apart, attack, 4)(np.arange(2)))["TPR"][0]
+    limits = {name: binom.ppf(0.999, AUDITS, level) for name, level in levels.items()}
+    assert {name: count for name, count in wrong.items() if count > limits[name]} == {}
+    assert naive > limits["TPR"]  # where releases are counted
+
+
+def _audit(truth: Truth, rng: np.random.Generator) -> tuple[Played, Scored]:
+    """A played game whose attack gives probabilities with the threshold one half."""
+    scores, members, _ = truth.play(rng)
+    shape = (truth.draws * truth.releases, truth.targets)
+    members = members.reshape(shape)
+    test = Draws(members, np.zeros(shape), np.ones(shape, dtype=bool), {}, {}, {}, (), truth.releases)
+    plan = SimpleNamespace(goal=Goal.MEMBERSHIP, seed=1)
+    setting = SimpleNamespace(game=SimpleNamespace(prior=0.5), attacks={})
+    return Played(plan, setting, None, test, test, test, CONFIDENCE), Scored("told", (scores / 2).reshape(shape), None)

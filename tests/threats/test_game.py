@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from unmask.errors import NotAllowedError, ParameterError
-from unmask.tables.infer import Hints
+from unmask.tables.infer import Hints, infer_schema
 from unmask.tables.matching import count_matches
 from unmask.tables.read import read_table
 from unmask.threats.game import Game, deal, lay_ground
-from unmask.threats.knowledge import Access, Box, Data, Goal, Placement, SecretValues, allowed
+from unmask.threats.knowledge import Access, Box, Data, Goal, Placement, SecretValues, ShadowTables, allowed
 from unmask.threats.pool import Pool
 from unmask.threats.view import View
 
@@ -204,3 +204,93 @@ def test_a_blind_pool_has_no_answers(population):
     with pytest.raises(NotAllowedError, match="no features 'g'"):
         pool.features("g", 0)
     assert count_matches(population.take([0]), population)[0] == 1
+
+
+def test_a_smaller_reference_is_part_of_the_usual_one_and_the_other_side_stays(population):
+    usual, small, large = (
+        lay_ground(population, TARGETS, Game(rows=60, reference_rows=rows), np.random.default_rng(1))
+        for rows in (None, 80, 300)
+    )
+    assert len(usual.reference) + len(usual.people) == 397
+    assert len(small.reference) == 80
+    assert ids(small.reference) < ids(usual.reference)
+    assert ids(small.people) == ids(usual.people)
+    assert len(large.reference) == 300
+    assert ids(large.reference) > ids(usual.reference)
+    assert ids(large.people) < ids(usual.people)
+    assert not ids(large.reference) & ids(large.people)
+
+
+def test_an_overlapping_reference_is_drawn_from_the_people_of_real_tables(population, rng):
+    ground = lay_ground(population, TARGETS, Game(rows=60, reference_rows=350, reference_overlaps=True), rng)
+    assert len(ground.reference) == 350
+    assert ids(ground.people) == set(range(400)) - set(TARGETS)
+    real = deal(ground, Game(rows=60), rng, shadow=False).real
+    assert ids(real) & ids(ground.reference)
+    apart, shared = (
+        lay_ground(population, TARGETS, Game(rows=60, reference_overlaps=overlap), np.random.default_rng(1))
+        for overlap in (False, True)
+    )
+    assert ids(apart.reference) == ids(shared.reference)
+
+
+def test_a_person_is_never_on_both_sides_of_a_sized_reference():
+    frame = pd.DataFrame({"who": [f"p{row // 4}" for row in range(200)], "id": np.arange(200), "x": np.arange(200) % 3})
+    table = read_table(frame, infer_schema(frame, hints=Hints(person="who")).schema)
+    for rows in (50, 130):
+        ground = lay_ground(table, np.array([0]), Game(rows=40, reference_rows=rows), np.random.default_rng(2))
+        assert rows - 4 < len(ground.reference) <= rows
+        assert not {one // 4 for one in ids(ground.reference)} & {one // 4 for one in ids(ground.people)}
+
+
+@pytest.mark.parametrize(
+    ("choices", "told"),
+    [
+        ({"data": Data.EXACT, "reference_rows": 90}, "is settled"),
+        ({"data": Data.NONE, "reference_overlaps": True}, "is settled"),
+        ({"reference_rows": 20}, "gives no shadow tables of 60 rows"),
+        ({"reference_rows": 380}, "needs about 440"),
+        ({"reference_rows": 398, "reference_overlaps": True}, "needs about 398"),
+    ],
+)
+def test_references_that_cannot_be(population, rng, choices, told):
+    with pytest.raises(ParameterError, match=told):
+        lay_ground(population, TARGETS, Game(rows=60, **choices), rng)
+
+
+def test_an_attacker_without_shadows_may_know_fewer_people_than_a_table_has(population, rng):
+    ground = lay_ground(population, TARGETS, Game(rows=60, reference_rows=20, box=Box.NO), rng)
+    assert len(ground.reference) == 20
+
+
+@pytest.mark.parametrize("placement", Placement)
+def test_paired_shadow_tables_differ_in_the_target_alone(population, placement):
+    """R and R with the target (append); where the target replaces somebody, one other person."""
+    game = Game(rows=60, placement=placement, isolate_targets=True, shadow_tables=ShadowTables.PAIRED)
+    ground = lay_ground(population, TARGETS, game, np.random.default_rng(1))
+    bases = []
+    for seed in range(8):
+        one, two = (
+            deal(ground, game, np.random.default_rng(seed), shadow=True, only=1, mirrored=mirrored)
+            for mirrored in (False, True)
+        )
+        assert one.members[1] != two.members[1]
+        assert not (one.members | two.members)[[0, 2]].any()
+        inside, outside = (one, two) if one.members[1] else (two, one)
+        assert ids(inside.real) - ids(outside.real) == {50}
+        assert len(ids(outside.real) - ids(inside.real)) == (placement is Placement.REPLACE)
+        assert ids(outside.real) <= ids(ground.reference)
+        bases.append(frozenset(ids(outside.real)))
+    assert len(set(bases)) == 8
+
+
+def test_pairs_of_several_targets_turn_all_coins_round(population):
+    game = Game(rows=60, shadow_tables=ShadowTables.PAIRED)
+    ground = lay_ground(population, TARGETS, game, np.random.default_rng(1))
+    one, two = (
+        deal(ground, game, np.random.default_rng(5), shadow=True, mirrored=mirrored) for mirrored in (False, True)
+    )
+    assert (one.members != two.members).all()
+    assert len(one.real) == len(two.real) == 60
+    smaller, larger = sorted((ids(one.real) - set(TARGETS), ids(two.real) - set(TARGETS)), key=len)
+    assert smaller <= larger

@@ -75,3 +75,41 @@ def test_nonsense_says_what_can_be_written(population, rng, text):
 def test_too_many_rare_targets_are_refused(population, rng):
     with pytest.raises(ParameterError, match="There are only"):
         choose("rare:400", population, rng)
+
+
+def test_the_least_likely_of_some_random_people(population):
+    """Likelihoods from the text of the paper: a product of the shares of a row's values among everybody."""
+    frame = population.to_pandas().assign(n=population.codes[:, 2])
+    shares = [frame[name].map(frame[name].value_counts(normalize=True)) for name in frame]
+    likelihood = np.prod(np.array(shares, dtype=float), axis=0)
+    least = 0
+    for seed in range(300):
+        rows = choose("unlikely:3@50", population, np.random.default_rng(seed)).rows
+        sample = np.random.default_rng(seed).choice(500, 50, replace=False)  # ranking draws nothing
+        assert np.isin(rows, sample).all()
+        assert likelihood[rows] == pytest.approx(np.sort(likelihood[sample])[:3])
+        least += 77 in rows
+    assert 12 < least < 53  # 30 expected; 99.9 % of a binomial
+
+
+def test_everybody_is_the_sample_of_everybody(population):
+    for choice in ("unlikely", "isolated", "achilles", "rare"):
+        all_of_them, sampled = (
+            choose(text, population, np.random.default_rng(2)).rows for text in (f"{choice}:4", f"{choice}:4@500")
+        )
+        assert all_of_them.tolist() == sampled.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("unlikely:5@501", "fewer than 501"),
+        ("unlikely:5@4", "only 4 unlikely targets, not 5"),
+        ("random:5@50", "names no targets"),
+        ("unlikely:5@0", "names no targets"),
+        ("unlikely:5@", "names no targets"),
+    ],
+)
+def test_samples_that_cannot_be(population, rng, text, told):
+    with pytest.raises(ParameterError, match=told):
+        choose(text, population, rng)

@@ -203,10 +203,17 @@ class Groundhog(Shadow):
     name: ClassVar[str] = "groundhog"
 
     bins: int | None = None  # of the marginals; correlations take numbers as they are, as in the authors' code
+    binned_correlations: bool = False  # of the same bins, as in the paper
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.binned_correlations and self.bins is None:
+            raise ParameterError(f"{self.name}: binned correlations need a number of bins, such as bins=45.")
 
     @property
     def features(self) -> tuple[FeatureSet, ...]:
-        return (NaiveFeatures(), HistogramFeatures(self.bins), CorrelationFeatures())
+        correlations = CorrelationFeatures(self.bins if self.binned_correlations else None)
+        return (NaiveFeatures(), HistogramFeatures(self.bins), correlations)
 
 
 @dataclass(frozen=True)

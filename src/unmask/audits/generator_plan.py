@@ -27,13 +27,33 @@ class GeneratorPlan(Plan):
         names=("--set",),
         metavar="NAME=VALUE",
     )
+    domain: str = option(
+        "public",
+        help="Ranges and categories: those of the schema, or read off each training table, which voids claims.",
+        choices=("public", "learnt"),
+    )
 
     def made(self, given: str | Generator | None = None) -> Generator:
-        """The generator that was given, or the one that the plan names."""
+        """The generator that was given, or the one that the plan names, with the domain that the plan asks for."""
         from unmask.generators import parse
 
         if given is None or isinstance(given, str):
-            return parse(self.generator, self.settings)
+            return self.with_domain(parse(self.generator, self.settings))
         if self.settings:
             raise ParameterError("The generator is made already: give settings with a name, or none.")
-        return given
+        return self.with_domain(given)
+
+    @property
+    def domain_notes(self) -> tuple[str, ...]:
+        """What a result says of a domain that is not public."""
+        if self.domain == "public":
+            return ()
+        return (
+            "Ranges and categories were read off each training table, which no claim of differential privacy covers.",
+        )
+
+    def with_domain(self, generator: Generator) -> Generator:
+        """The generator as it is, or one that learns its domain."""
+        from unmask.generators.adapters.learnt_domain import LearntDomain
+
+        return LearntDomain(generator) if self.domain == "learnt" else generator

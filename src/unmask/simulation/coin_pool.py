@@ -11,6 +11,7 @@ from unmask.attacks.everyone.usual import Block
 from unmask.errors import GeneratorError
 from unmask.simulation.coin import CoinSetting, members_of
 from unmask.simulation.gather import gather
+from unmask.simulation.release import release_name
 from unmask.simulation.store import Store
 from unmask.simulation.task import Arrays, Failed, Task
 from unmask.tables.table import Table
@@ -54,17 +55,22 @@ class CoinPool:
         return len(self.tasks)
 
     def load(self, run: int) -> Block:
-        """Counts and values of everybody in one run."""
+        """Counts and values of everybody in one run; of several releases the sum of the counts and the mean of the values."""
         if run in self._kept:
             return self._kept[run]
-        arrays = self._arrays(run, "counts", "values")
+        starts = [release_name(place) for place in range(self.setting.releases)]
+        arrays = self._arrays(run, *(f"{start}{name}" for start in starts for name in ("counts", "values")))
         block = arrays["counts"], arrays["values"]
+        if len(starts) > 1:
+            counts = np.sum([arrays[f"{start}counts"] for start in starts], axis=0, dtype=np.uint32)
+            values = np.mean([arrays[f"{start}values"] for start in starts], axis=0, dtype=np.float32)
+            block = np.asarray(counts), np.asarray(values)
         if (len(self._kept) + 1) * sum(part.nbytes for part in block) <= KEPT:
             self._kept[run] = block
         return block
 
     def synthetic(self, run: int) -> Table:
-        """The release of one run."""
+        """The first release of one run."""
         arrays = self._arrays(run, "synthetic/codes", "synthetic/numbers")
         like = self.setting.candidates
         return replace(like, codes=np.asfortranarray(arrays["synthetic/codes"]),

@@ -6,8 +6,19 @@ import numpy as np
 
 from unmask.errors import GeneratorError
 from unmask.generators._generator import Model
+from unmask.simulation.task import Task
 from unmask.tables.table import Table
 from unmask.threats.view import FittedModel
+
+
+def release_words(task: Task, releases: int) -> tuple[tuple[str, ...], ...]:
+    """The words of the random streams of each release of a fit: those of the task itself for the first."""
+    return tuple((task.id, f"release{place}") if place else (task.id,) for place in range(releases))
+
+
+def release_name(place: int) -> str:
+    """What the names of arrays about one release of a fit begin with: nothing for the first."""
+    return f"release{place}/" if place else ""
 
 
 def fitted_model(model: Model) -> FittedModel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,12 +11,13 @@ from unmask.attacks._attack import FeatureSet, Prediction, PreparedAttack, Secre
 from unmask.attacks._known import masked, secret_in
 from unmask.errors import UnmaskError
 from unmask.generators._generator import Generator, Model
-from unmask.simulation.release import check_release, fitted_model
+from unmask.generators._possible import Belief
+from unmask.simulation.release import check_release, fitted_model, release_name, release_words
 from unmask.simulation.task import Arrays, Task, Whose
 from unmask.stream import stream
 from unmask.tables.table import Table
 from unmask.threats.game import Game, Ground, deal
-from unmask.threats.knowledge import Access, Box
+from unmask.threats.knowledge import Access, Box, ShadowTables
 from unmask.threats.view import View
 
 
@@ -30,8 +31,9 @@ class TargetSetting:
     generator: Generator
     features: tuple[FeatureSet, ...] = ()
     attacks: Mapping[str, PreparedAttack] | None = None  # by the name under which scores are stored
-    prior: tuple[Generator, ...] = ()  # uncertain-box: what the attacker holds possible
+    belief: Belief | None = None  # uncertain-box: what the attacker holds possible
     keep_synthetic: bool = False
+    releases: int = 1  # of each fit
 
     @property
     def masked(self) -> Table:
@@ -43,20 +45,36 @@ class TargetSetting:
         return secret_of(self.ground.targets, self.game)
 
     def play(self, task: Task) -> Arrays:
-        """The arrays of one release: members, secrets, features, scores of attacks on releases."""
+        """The arrays of one fit: members, secrets, and of each release features and scores of attacks on releases.
+
+        Releases after the first have streams of their own, and names of their own: more of them change no other.
+        """
         rng = stream(self.seed, task.id)
-        dealt = deal(self.ground, self.game, rng, shadow=task.whose is Whose.SHADOW, only=task.target)
-        generator = _generator(self, task, rng)
+        shadow, dealer, mirrored = task.whose is Whose.SHADOW, rng, False
+        if shadow and self.game.shadow_tables is ShadowTables.PAIRED:
+            pair = replace(task, index=task.index // 2)
+            dealer, mirrored = stream(self.seed, pair.id, "pair"), bool(task.index % 2)
+        dealt = deal(self.ground, self.game, dealer, shadow=shadow, only=task.target, mirrored=mirrored)
+        generator = _generator(self, task, dealer)
         model = generator.fit(dealt.real, rng)
-        synthetic = model.sample(self.game.synthetic_rows, rng)
-        check_release(synthetic, self.ground.targets, self.game.synthetic_rows, row_level=generator.row_level)
         arrays: dict[str, np.ndarray] = {"members": dealt.members, "secrets": dealt.secrets}
+        for place, words in enumerate(release_words(task, self.releases)):
+            again = stream(self.seed, *words) if place else rng  # the first goes on where the fit stopped
+            synthetic = model.sample(self.game.synthetic_rows, again)
+            check_release(synthetic, self.ground.targets, self.game.synthetic_rows, row_level=generator.row_level)
+            taken = self._take_down(synthetic, model, words)
+            arrays |= {f"{release_name(place)}{name}": array for name, array in taken.items()}
+        return arrays
+
+    def _take_down(self, synthetic: Table, model: Model, words: tuple[str, ...]) -> Arrays:
+        """What attacks will ask about one release; attacks draw from the stream of these words."""
+        arrays: dict[str, np.ndarray] = {}
         for feature in self.features:
             arrays[f"feature/{feature.key}"] = np.asarray(feature.compute(synthetic, self.masked), dtype=np.float64)
         view = _view(self, synthetic, model)
         for name, attack in (self.attacks or {}).items():
             try:
-                scores = attack.score(view, self.masked, self.secret, stream(self.seed, task.id, name))
+                scores = attack.score(view, self.masked, self.secret, stream(self.seed, *words, name))
             except Exception as problem:  # noqa: BLE001 - one attack that fails must not cost the others this release
                 # Only our own messages are free of values; of others the type must do, since this goes into the result.
                 told = str(problem) if isinstance(problem, UnmaskError) else type(problem).__name__
@@ -72,8 +90,8 @@ class TargetSetting:
 
 def _generator(setting: TargetSetting, task: Task, rng: np.random.Generator) -> Generator:
     """The true generator; on the attacker's side of an uncertain box, one that the attacker holds possible."""
-    if setting.game.box is Box.UNCERTAIN and task.whose is Whose.SHADOW and setting.prior:
-        return setting.prior[int(rng.integers(len(setting.prior)))]
+    if setting.game.box is Box.UNCERTAIN and task.whose is Whose.SHADOW and setting.belief is not None:
+        return setting.belief.draw(rng)
     return setting.generator
 
 

@@ -10,7 +10,7 @@ from unmask.errors import ParameterError
 from unmask.tables.schema import Kind
 from unmask.tables.table import Table, concatenate
 from unmask.tables.units import units
-from unmask.threats.knowledge import Access, Box, Data, Goal, Placement, SecretValues, allowed
+from unmask.threats.knowledge import Access, Box, Data, Goal, Placement, SecretValues, ShadowTables, allowed
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,9 @@ class Game:
     secret: str | None = None  # attribute game: the column
     secret_values: SecretValues = SecretValues.TRUE
     isolate_targets: bool = False  # one target at a time, as the papers do
+    reference_rows: int | None = None  # of the attacker's reference; None: half of the population
+    reference_overlaps: bool = False  # people of the reference may be in the real table
+    shadow_tables: ShadowTables = ShadowTables.COINS
 
     def __post_init__(self) -> None:
         if self.rows < 1 or self.synthetic_rows < 1:
@@ -38,6 +41,15 @@ class Game:
                 "The attribute game needs a secret column: name one with --secret."
                 if self.secret is None
                 else "A secret column is for the attribute game: add --goal attribute."
+            )
+        if self.data is not Data.AUXILIARY and (self.reference_rows is not None or self.reference_overlaps):
+            raise ParameterError(
+                f"With {self.data} knowledge the reference is settled: its size and overlap are for --knowledge auxiliary."
+            )
+        if self.reference_rows is not None and self.reference_rows < self.rows and Access.SHADOWS in self.allowed:
+            raise ParameterError(
+                f"A reference of {self.reference_rows:,} rows gives no shadow tables of {self.rows:,} rows.\n"
+                "Use more --reference-rows, fewer --train-rows, or --access no-box."
             )
 
     @property
@@ -64,6 +76,7 @@ class Ground:
 def lay_ground(population: Table, target_rows: np.ndarray, game: Game, rng: np.random.Generator) -> Ground:
     """Take the targets out of the population and split the rest, so that the two sides share nobody.
 
+    Where the reference may overlap, real tables are drawn from all but the targets, as Stadler et al. (2022) do.
     With exact knowledge both sides hold the same fixed people: the real table but for the targets.
     """
     _check_targets(population, target_rows, game)
@@ -81,10 +94,34 @@ def lay_ground(population: Table, target_rows: np.ndarray, game: Game, rng: np.r
     if units(rest).count < 2:
         raise ParameterError(_too_few(len(population), game, 2 * game.rows))
     reference, people = rest.split(0.5, seed=int(rng.integers(2**31)))
-    needed = game.rows
-    if min(len(reference), len(people)) < needed:
-        raise ParameterError(_too_few(len(population), game, 2 * needed))
+    if game.reference_rows is not None:
+        reference, people = _sized(reference, people, game.reference_rows, rng)
+    if game.reference_overlaps:
+        people = rest
+    wanted = game.reference_rows or game.rows
+    least = min(wanted, game.rows) if Access.SHADOWS in game.allowed else 1
+    if len(people) < game.rows or len(reference) < least or len(rest) < wanted:
+        needed = max(game.rows, wanted) if game.reference_overlaps else game.rows + wanted
+        raise ParameterError(_too_few(len(population), game, needed))
     return Ground(targets, reference, people, people.take([]))
+
+
+def _sized(reference: Table, people: Table, rows: int, rng: np.random.Generator) -> tuple[Table, Table]:
+    """A reference of this many rows, or a few less where the next person does not fit: whoever is too many goes home, and
+    whoever is lacking comes from the other side. Fewer rows leave the other side as it is."""
+    if rows <= len(reference):
+        return reference.take(_first_rows(reference, rows, rng)), people
+    more = _first_rows(people, rows - len(reference), rng)
+    rest = np.setdiff1d(np.arange(len(people)), more)
+    return concatenate([reference, people.take(more)]), people.take(rest)
+
+
+def _first_rows(table: Table, rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows of people in random order, as many as fit."""
+    unit = units(table)
+    order = rng.permutation(unit.count)
+    fit = np.cumsum(unit.sizes[order]) <= rows
+    return unit.rows(np.sort(order[fit]))
 
 
 def _check_targets(population: Table, rows: np.ndarray, game: Game) -> None:
@@ -120,11 +157,23 @@ class Deal:
     secrets: np.ndarray  # code of each target's secret (attribute game), or its number for numeric secrets
 
 
-def deal(ground: Ground, game: Game, rng: np.random.Generator, *, shadow: bool, only: int | None = None) -> Deal:
-    """Draw a real table. `shadow` draws from the attacker's side, `only` plays with one target alone."""
+def deal(
+    ground: Ground,
+    game: Game,
+    rng: np.random.Generator,
+    *,
+    shadow: bool,
+    only: int | None = None,
+    mirrored: bool = False,
+) -> Deal:
+    """Draw a real table. `shadow` draws from the attacker's side, `only` plays with one target alone.
+
+    `mirrored` turns all coins round. Where shadow tables are paired, two deals from one stream, one of them mirrored, have
+    the same people but for the targets, and those whose places they take.
+    """
     active = np.zeros(len(ground.targets), dtype=bool)
     active[slice(None) if only is None else only] = True
-    members = (rng.random(len(active)) < game.prior) & active
+    members = ((rng.random(len(active)) < game.prior) != mirrored) & active
     # The attacker does not know the secrets, so in tables of their own they try all values.
     uniform = shadow or game.secret_values is SecretValues.UNIFORM
     targets, secrets = _with_secrets(ground.targets, game, rng, uniform=uniform)
@@ -134,7 +183,9 @@ def deal(ground: Ground, game: Game, rng: np.random.Generator, *, shadow: bool, 
         base = [side, ground.others.take(~members)] if len(ground.others) else [side]
     else:
         wanted = game.rows - (len(inside) if game.placement is Placement.REPLACE else 0)
-        base = [side.take(rng.choice(len(side), wanted, replace=False))]
+        paired = shadow and game.shadow_tables is ShadowTables.PAIRED
+        order = rng.permutation(len(side))[:wanted] if paired else rng.choice(len(side), wanted, replace=False)
+        base = [side.take(order)]
     real = concatenate([replace(part, persons=None) for part in (*base, inside) if len(part)])
     return Deal(real.take(rng.permutation(len(real))), members, secrets)
 

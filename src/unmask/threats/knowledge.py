@@ -36,6 +36,13 @@ class Placement(StrEnum):
     APPEND = "append"  # a target comes on top
 
 
+class ShadowTables(StrEnum):
+    """Which tables the attacker's own releases are made from."""
+
+    COINS = "coins"  # drawn anew for each, with a coin for every target
+    PAIRED = "paired"  # each twice, with a target and without it: as Stadler et al. (2022) train
+
+
 class SecretValues(StrEnum):
     """Which value of the secret the targets have in the attribute game."""
 

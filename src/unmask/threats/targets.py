@@ -40,13 +40,18 @@ class Targets:
 def choose(text: str, population: Table, rng: np.random.Generator) -> Targets:
     """Targets from text: `5` (isolated), `unlikely:5`, `rows:44591,39435`; several joined by `+`, as in `rare:5+random:5`.
 
+    `unlikely:5@1000` takes the least likely of 1,000 random people (Houssiau et al. 2022), by what everybody's values say.
     Nobody is chosen twice: a row that an earlier part took is skipped by the later ones.
     """
     rows: list[int] = []
     groups: list[str] = []
     for part in text.split("+"):
-        choice, count, named = _parse(part)
+        choice, count, named, sample = _parse(part)
         found = named if named is not None else _ranked(choice, population, rng)
+        if sample is not None:
+            if sample > len(population):
+                raise ParameterError(f"'{part}': the population has {len(population):,} rows, fewer than {sample:,}.")
+            found = found[np.isin(found, rng.choice(len(population), sample, replace=False))]
         fresh = [int(row) for row in found if int(row) not in set(rows)]
         if named is None and len(fresh) < count:
             raise ParameterError(f"There are only {len(fresh)} {choice} targets, not {count}. Ask for fewer.")
@@ -56,19 +61,23 @@ def choose(text: str, population: Table, rng: np.random.Generator) -> Targets:
     return Targets(np.array(rows, dtype=np.int64), tuple(groups))
 
 
-def _parse(text: str) -> tuple[TargetChoice, int, np.ndarray | None]:
+def _parse(text: str) -> tuple[TargetChoice, int, np.ndarray | None, int | None]:
+    """How, how many, the rows that are named, and of how many random people."""
     name, sign, rest = text.strip().partition(":")
     try:
         if not sign:
-            return TargetChoice.ISOLATED, int(name), None
+            return TargetChoice.ISOLATED, int(name), None, None
         choice = TargetChoice(name)
         if choice is TargetChoice.ROWS:
             rows = np.array([int(row) for row in rest.split(",")])
-            return choice, len(rows), rows
-        return choice, int(rest), None
+            return choice, len(rows), rows, None
+        count, of, sample = rest.partition("@")
+        if of and (choice is TargetChoice.RANDOM or int(sample) < 1):
+            raise ValueError
+        return choice, int(count), None, int(sample) if of else None
     except ValueError:
         ways = ", ".join(f"{choice}:5" for choice in TargetChoice if choice is not TargetChoice.ROWS)
-        raise ParameterError(f"'{text}' names no targets. Write 5, {ways}, or rows:17,42.") from None
+        raise ParameterError(f"'{text}' names no targets. Write 5, {ways}, unlikely:5@1000, or rows:17,42.") from None
 
 
 def _ranked(choice: TargetChoice, population: Table, rng: np.random.Generator) -> np.ndarray:

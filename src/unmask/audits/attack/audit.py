@@ -22,6 +22,7 @@ from unmask.audits.plan import takes
 from unmask.audits.runner import Runner, Say, silent
 from unmask.errors import GeneratorError, UnmaskError
 from unmask.generators._generator import Generator, claim_for
+from unmask.generators._possible import Belief
 from unmask.generators.raw import Raw
 from unmask.results.result import Input, NotTested, Result, describe_input
 from unmask.simulation.executors import Executor, Progress, no_progress
@@ -107,7 +108,7 @@ class AttackAudit:
         bench = Bench.of(played, scored)
         claim = claim_for(self.generator.claim, self.population.schema)
         part = part_of(bench, claim, self.population.notes) + effective_part(bench, claim)
-        part += Part(not_tested=refused)
+        part += Part(not_tested=refused, notes=plan.domain_notes)
         return part.told(replace(self.expected(), plan=plan.to_plain()), records_of(bench))
 
     def set_up(self) -> tuple[TargetSetting, Targets, Chosen]:
@@ -125,7 +126,8 @@ class AttackAudit:
             ground=ground,
             generator=self.generator,
             features=chosen.features,
-            prior=tuple(generator_list.parse(text) for text in plan.possible),
+            belief=Belief.of(plan.possible, learnt_domain=plan.domain == "learnt"),
+            releases=plan.releases_per_fit,
         )
         setting, refused = prepared(setting, chosen)
         return setting, targets, replace(chosen, not_tested=chosen.not_tested + refused)
@@ -146,7 +148,7 @@ def _raw_setting(setting: TargetSetting) -> TargetSetting:
         name: reader.prepare(static_view(setting), setting.masked, secret, stream(setting.seed, name))
         for name, reader in readers.items()
     }
-    return replace(setting, generator=Raw(), features=(), prior=(), attacks=ready)
+    return replace(setting, generator=Raw(), features=(), belief=None, attacks=ready, releases=1)
 
 
 def _stand_ins(generator: Generator, ground: Ground, game: Game, plan: AttackPlan) -> Table:

@@ -53,18 +53,19 @@ def best_of(bench: Bench, positions: np.ndarray) -> tuple[str, EffectiveEpsilon]
     """The attack that won on one of these targets, and its bound.
 
     Every attack on every target is a contender of its own, with one score per release: the targets of one release
-    share its luck, and must not be counted as independent. The split is the same for all of them.
+    share its luck, and must not be counted as independent. So do several releases of one fit, of which the first stands for
+    all. The split is the same for all of them.
     """
     played, draws = bench.played, bench.played.test
-    chooses = choosing(draws.active, rng=stream(played.plan.seed, NAME))
+    active = draws.active[draws.firsts]
+    chooses = choosing(active, rng=stream(played.plan.seed, NAME))
     names, contenders = [], []
     for attack in bench.scored:
         for place in positions:
-            active = draws.active[:, place]
+            here = active[:, place]
+            scores, members = (of[draws.firsts, place][here] for of in (attack.test, draws.members))
             names.append(attack.name)
-            contenders.append(
-                Contender.of(attack.test[active, place], draws.members[active, place], chooses[active, place])
-            )
+            contenders.append(Contender.of(scores, members, chooses[here, place]))
     found = effective_epsilon(contenders, confidence=played.confidence, delta=played.delta, lost=len(draws.failures))
     return None if found is None else (names[found.winner], found)
 

@@ -29,6 +29,7 @@ def export_scores(path: Path, played: Played, scored: Sequence[Scored]) -> None:
             f"{start}members": draws.members,
             f"{start}secrets": draws.secrets,
             f"{start}active": draws.active,
+            f"{start}fits": draws.fits,
         }
     for attack in scored:
         arrays[f"score/{attack.name}"] = attack.test

@@ -84,7 +84,7 @@ def judge_of(played: Played, attack: Scored, tests: int) -> Judge:
             values,
             confidence=played.confidence,
             tests=tests,
-            **_drawn(played, active),
+            **_drawn(played, played.test, active),
         )
 
     return attribute
@@ -131,7 +131,7 @@ def _membership_judge(played: Played, attack: Scored, tests: int) -> Judge:
         members = played.test.members[:, positions][chosen]
         # Scores are shifted so that each target's own threshold is at 0.
         shifted = (scores - thresholds[None, :])[:, positions][chosen]
-        drawn = _drawn(played, chosen)
+        drawn = _drawn(played, played.test, chosen)
         found = judge_membership(shifted, members, 0.0, confidence=played.confidence, tests=tests, **drawn)
         if found is None or not played.delta:
             return found
@@ -142,16 +142,16 @@ def _membership_judge(played: Played, attack: Scored, tests: int) -> Judge:
     return membership
 
 
-def _drawn(played: Played, active: np.ndarray) -> dict[str, Any]:
-    """The release behind each judged score, which is the independent draw (one fit each), and the coins of the game."""
-    return {"releases": np.nonzero(active)[0], "prior": played.setting.game.prior}
+def _drawn(played: Played, draws: Draws, active: np.ndarray) -> dict[str, Any]:
+    """The fit behind each judged score, which is the independent draw, and the coins of the game."""
+    return {"releases": draws.fits[np.nonzero(active)[0]], "prior": played.setting.game.prior}
 
 
 def membership_guesses(played: Played, attack: Scored) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scores on a common scale, the threshold of each target, and which releases are judged.
 
     A shadow attack gives probabilities: it guesses "member" above one half. Other attacks learn a threshold per target on
-    shadow releases or, where the attacker has none, on the first half of the releases, which is then not judged.
+    shadow releases or, where the attacker has none, on the first half of the fits, which is then not judged.
     """
     test, active = attack.test, played.test.active
     if attack.shadow is None and _is_probability(attack, played):
@@ -160,7 +160,8 @@ def membership_guesses(played: Played, attack: Scored) -> tuple[np.ndarray, np.n
         source, members, known = attack.shadow, played.shadow.members, played.shadow.active
         judged = active
     else:
-        early = np.cumsum(active, axis=0) <= active.sum(axis=0) // 2  # of each target's own releases
+        fits = active & played.test.firsts[:, None]
+        early = np.cumsum(fits, axis=0) <= fits.sum(axis=0) // 2  # of each target's own fits
         source, members, known = test, played.test.members, active & early
         judged = active & ~early
     scores = standardised(test, source, members | ~known)
@@ -206,7 +207,12 @@ def raw_judge_of(played: Played) -> Judge:
         active = drawn.active[:, positions]
         members = drawn.members[:, positions][active]
         return judge_membership(
-            scores[:, positions][active], members, MATCH, confidence=confidence, tests=1, **_drawn(played, active)
+            scores[:, positions][active],
+            members,
+            MATCH,
+            confidence=confidence,
+            tests=1,
+            **_drawn(played, drawn, active),
         )
 
     if played.plan.goal == Goal.MEMBERSHIP:
@@ -217,7 +223,7 @@ def raw_judge_of(played: Played) -> Judge:
         active = drawn.active[:, positions]
         members = drawn.members[:, positions][active]
         return judge_attribute(
-            right[:, positions][active], members, None, confidence=confidence, tests=1, **_drawn(played, active)
+            right[:, positions][active], members, None, confidence=confidence, tests=1, **_drawn(played, drawn, active)
         )
 
     return attribute

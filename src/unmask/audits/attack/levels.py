@@ -27,7 +27,7 @@ def level_outcome(played: Played, attack: Scored, positions: np.ndarray, level: 
         draws.secrets[:, positions][active] == level,
         draws.members[:, positions][active],
         confidence=played.confidence,
-        releases=np.nonzero(active)[0],
+        releases=draws.fits[np.nonzero(active)[0]],
     )
 
 

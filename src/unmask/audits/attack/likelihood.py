@@ -42,7 +42,7 @@ def _advantage(
         chances[:, positions][active],
         draws.members[:, positions][active],
         confidence=confidence,
-        releases=np.nonzero(active)[0],
+        releases=draws.fits[np.nonzero(active)[0]],
         prior=played.setting.game.prior,
     )
 

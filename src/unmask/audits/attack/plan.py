@@ -9,7 +9,7 @@ from unmask.audits.generator_plan import GeneratorPlan
 from unmask.audits.plan import option
 from unmask.errors import ParameterError
 from unmask.generators import is_code
-from unmask.threats.knowledge import Box, Data, Goal, Placement, SecretValues
+from unmask.threats.knowledge import Box, Data, Goal, Placement, SecretValues, ShadowTables
 
 if TYPE_CHECKING:
     from unmask.threats.game import Game
@@ -26,7 +26,9 @@ class AttackPlan(GeneratorPlan):
     """What `unmask attack` does. Sizes may grow between runs of one directory; everything else is fixed."""
 
     targets: str = option(
-        "5", help="Whom to attack: 5, unlikely:5, rare:5+random:5, rows:17,42 (0-based).", shown="5 isolated ones"
+        "5",
+        help="Whom to attack: 5, unlikely:5@1000, rare:5+random:5, rows:17,42 (0-based).",
+        shown="5 isolated ones",
     )
     goal: str = option("membership", help="What the attacker wants.", choices=tuple(Goal))
     knowledge: str = option("auxiliary", help="What the attacker knows of the data.", choices=tuple(Data))
@@ -52,16 +54,33 @@ class AttackPlan(GeneratorPlan):
     )
     shadows: int = option(200, help="Releases that the attacker learns from.", least=0, grows=True)
     tests: int = option(100, help="Releases that are judged.", least=2, grows=True)
+    releases_per_fit: int = option(
+        1,
+        help="Releases of each fit, of which --shadows and --tests then are the numbers; intervals are over fits.",
+        least=1,
+    )
     train_rows: int = option(1000, help="Rows of each real table.", least=1)
     synthetic_rows: int | None = option(None, help="Rows of each release.", least=1, shown="train rows")
+    shadow_tables: str = option(
+        "coins",
+        help="Tables of the attacker's own releases: drawn anew with coins, or each twice, with a target and without.",
+        choices=tuple(ShadowTables),
+    )
     prior: float = option(0.5, help="Probability that a target is in.", share=True)
     placement: str = option("replace", help="Targets replace another person, or come on top.", choices=tuple(Placement))
     isolate_targets: bool = option(False, help="Play each target alone (dearer).")
+    reference_rows: int | None = option(
+        None, help="Auxiliary knowledge: people whom the attacker holds.", least=1, shown="half of the population"
+    )
+    reference_overlaps: bool = option(False, help="They may be in the real table, too; else they never are.")
     refit: bool = option(
         True, help="Knowledge none: stand-ins from a generator refitted on a release, else from the generator itself."
     )
     possible: tuple[str, ...] = option(
-        (), help="Uncertain-box: a generator that the attacker holds possible; may be repeated.", code=is_code
+        (),
+        help="Uncertain-box: a generator that the attacker holds possible, as in "
+        "privbayes:epsilon=loguniform(0.1,10) or mst:epsilon=1@0.3; may be repeated.",
+        code=is_code,
     )
     confidence: float = option(0.95, help="Of every interval.", least=0.5, share=True, grows=True)
     delta: float | None = option(
@@ -91,4 +110,7 @@ class AttackPlan(GeneratorPlan):
             secret=self.secret,
             secret_values=SecretValues(self.secret_values),
             isolate_targets=self.isolate_targets,
+            reference_rows=self.reference_rows,
+            reference_overlaps=self.reference_overlaps,
+            shadow_tables=ShadowTables(self.shadow_tables),
         )

@@ -210,6 +210,14 @@ def _notes(played: Played, claims: tuple[str, ...], failures: tuple[str, ...]) -
         f"{len(played.test):,} releases were judged; the attacker had {len(played.shadow):,} of their own.",
         *claims,
     ]
+    if (each := played.test.releases) > 1:
+        notes.append(
+            f"Every fit gave {each:,} releases. Intervals are over fits: {len(played.test) // each:,} were judged."
+        )
+    if game.reference_overlaps:
+        notes.append(
+            f"Some of the attacker's {len(played.setting.ground.reference):,} reference people may be in a real table."
+        )
     if _numeric(played):
         notes.append(f"A guess counts as right within {tolerance_of(played):g}.")
     if failures:
@@ -222,14 +230,16 @@ class VisibleLeak:
     """The smallest leak that every group of targets would have shown in 8 of 10 runs; infinite if there is none."""
 
     share: float  # of the releases with a target
-    together: bool  # whether targets share releases
+    together: bool  # whether targets share releases, or releases a fit
+    releases: int = 1  # of each fit
 
     @property
     def in_words(self) -> str:
         """The sentence of the verdict."""
         if not np.isfinite(self.share):
             return "With so few releases not even a leak of everything would have been seen: use more --tests."
-        together = ", all targets of a release at once," if self.together else ""
+        unit = "fit" if self.releases > 1 else "release"
+        together = f", all targets of a {unit} at once," if self.together else ""
         return (
             f"An attack without false alarms that recognises {in_100(self.share)} releases with a target{together} would have "
             "been seen in 8 of 10 runs of this size; an attack with false alarms must do better than that."
@@ -256,7 +266,7 @@ def _visible_leak(played: Played, tests: int) -> VisibleLeak:
         members = played.test.members[:, positions][active]
         if members.all() or not members.any():
             continue
-        cases = Cases.of(np.nonzero(active)[0], members.size, played.setting.game.prior)
+        cases = Cases.of(played.test.fits[np.nonzero(active)[0]], members.size, played.setting.game.prior)
         shared |= not cases.alone
         leaks.append(
             smallest_visible_leak(int(members.sum()), int((~members).sum()), confidence=adjusted)
@@ -265,4 +275,4 @@ def _visible_leak(played: Played, tests: int) -> VisibleLeak:
                 members, power=0.8, confidence=adjusted, rng=stream(played.plan.seed, "visible", group)
             )
         )
-    return VisibleLeak(max(leaks, default=float("inf")), shared)
+    return VisibleLeak(max(leaks, default=float("inf")), shared, played.test.releases)

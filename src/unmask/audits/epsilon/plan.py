@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from unmask.audits.generator_plan import GeneratorPlan
 from unmask.audits.plan import option
@@ -21,6 +21,8 @@ def _claim(given: Any) -> Claim | str:
 @dataclass(frozen=True, kw_only=True)
 class EpsilonPlan(GeneratorPlan):
     """What `unmask epsilon` does. `runs` may grow between runs of one directory; everything else is fixed."""
+
+    without: ClassVar = ("domain",)  # tables of two rows have no domain worth learning
 
     claim: Claim | str | None = option(
         None, help="What to refute; neighbours are replace or add-remove.", shown="the generator's own claim",

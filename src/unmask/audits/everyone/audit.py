@@ -146,7 +146,8 @@ def set_up(plan: EveryonePlan, generator: Generator, real: Table) -> tuple[CoinS
     game = CoinGame.of(coins, unit.count, stream(plan.seed, "pairs"))
     features = features_of(plan, candidates)
     wanted = plan.synthetic_rows or max(1, len(candidates) // 2)
-    return CoinSetting(plan.seed, game, features, generator, wanted), taken, coins
+    setting = CoinSetting(plan.seed, game, features, generator, wanted, plan.releases_per_fit)
+    return setting, taken, coins
 
 
 def _taken(plan: EveryonePlan, real: Table) -> np.ndarray:

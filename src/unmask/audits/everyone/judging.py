@@ -23,6 +23,7 @@ from unmask.audits.everyone.pooled import pooled_bound
 from unmask.audits.everyone.power import power_of
 from unmask.audits.everyone.result import part_of, shared
 from unmask.audits.everyone.tables import records_of
+from unmask.audits.part import Part
 from unmask.audits.runner import Runner
 from unmask.files import write_atomically
 from unmask.generators._generator import claim_for
@@ -59,7 +60,7 @@ def judge_runs(
         else hold_against_coins(claim, judged, setting=setting, coins=drawn.coins, confidence=confidence),
         power=power_of(len(pool), int(coined.sum()), rate=plan.rate),
     )
-    part = part_of(audited) + extra
+    part = part_of(audited) + extra + Part(notes=plan.domain_notes)
     return part.told(expected, records_of(audited, part.columns))
 
 

@@ -40,6 +40,9 @@ class EveryonePlan(JudgingPlan, GeneratorPlan):
         128, help="Fits. The first quarter only teaches; later ones are judged.", least=FEWEST_RUNS, grows=True
     )
     synthetic_rows: int | None = option(None, help="Rows of each release.", least=1, shown="half the table")
+    releases_per_fit: int = option(
+        1, help="Releases of each fit, all of which the attacker sees; a run stays one piece of evidence.", least=1
+    )
     subsample: int | None = option(
         None,
         help="Play with this many people, drawn at random: for slow generators and large tables.",

@@ -165,12 +165,13 @@ def _notes(audited: Audited) -> Iterator[str]:
     setting, people = pool.setting, pool.setting.features.units.count
     judged, late = len(audited.judged.all.members), len(audited.judged.late.members)
     whose = "pair of people" if audited.drawn.coins is Coins.PAIRED else "person"
+    again = f", {setting.releases:,} times" if setting.releases > 1 else ""
     yield from audited.drawn.real.notes
     yield (
         f"{len(pool):,} runs of the coin game: in each, every {whose} "
         f"has a fair coin, the generator is fitted to about {people / 2:,.0f} of {people:,} people and publishes "
-        f"{setting.synthetic_rows:,} rows. The first {len(pool) - judged} runs only teach; the list is judged on the other "
-        f"{judged}, rates and the bound of everybody on the last {late}."
+        f"{setting.synthetic_rows:,} rows{again}. The first {len(pool) - judged} runs only teach; the list is judged on the "
+        f"other {judged}, rates and the bound of everybody on the last {late}."
     )
     settled = "" if plan.confirm else "; only the exact game at full size settles it for single people"
     yield f"Each run learns from half of the people. That overstates what a fit to all of them gives away{settled}."
