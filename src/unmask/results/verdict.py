@@ -90,6 +90,7 @@ AUDITS = {
     "everyone": "Risk of everyone in a table",
     "reconstruct": "Reconstruction of records",
     "release": "Audit of a synthetic table",
+    "utility": "Utility of a synthetic table",
 }
 
 _CANNOT = {

@@ -1,4 +1,4 @@
-"""A statistic of the real table beside the same of the release: the gap, its interval, and what sampling alone would make of it."""
+"""A statistic of the real table beside that of the release: the gap, its interval, and what sampling alone makes of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class Gaps:
     value: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    noise: np.ndarray  # mean size of the gap between two samples of the real table, of the sizes of real table and release
+    noise: (
+        np.ndarray
+    )  # mean size of the gap between two samples of the real table, of the sizes of real table and release
     confidence: float
     method: str
     n: int  # sets, or synthetic rows
@@ -75,7 +77,7 @@ def gaps(
     else:
         drawn = np.array([_with_mean(gap(truth, statistic(resampled(sets[0], rng=rng)))) for _ in range(DRAWS)])
         reach = _quantile(DRAWS, confidence) * drawn.std(axis=0, ddof=1)
-        method, n = f"bootstrap of synthetic rows, {DRAWS} draws, Student t", len(sets[0])
+        method, n = f"bootstrap of rows ({DRAWS}), Student t", len(sets[0])
     rows = round(float(np.mean([len(table) for table in sets])))
     noise = np.mean(
         [

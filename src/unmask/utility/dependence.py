@@ -31,7 +31,10 @@ def correlations(table: Table, positions: tuple[int, ...]) -> np.ndarray:
     values = values / np.where(largest > 0, largest, 1.0)  # keeps squares of large numbers finite
     weights = present.astype(np.float64)
     counts = weights.T @ weights
-    sums, squares = values.T @ weights, np.square(values).T @ weights  # of the first column, where the second is present
+    sums, squares = (
+        values.T @ weights,
+        np.square(values).T @ weights,
+    )  # of the first column, where the second is present
     with np.errstate(divide="ignore", invalid="ignore"):
         covariance = values.T @ values - sums * sums.T / counts
         spread = squares - np.square(sums) / counts

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from unmask.metrics.cap_continuous import errors
+from unmask.utility.features import Encoding
 
 ACCURACY, MAE = "accuracy", "MAE"
 
@@ -20,7 +21,8 @@ class Learner:
 
     name: str
     make: Callable[[int], Any]  # from a seed to a model of scikit-learn
-    most_rows: int = 5_000
+    most_rows: int = 1_000_000
+    encoding: Encoding = Encoding.ONE_HOT
 
     def predict(self, rows: np.ndarray, answers: np.ndarray, asked: np.ndarray, seed: int) -> np.ndarray:
         """Learn, and answer. One thread: on a busy machine threads that wait for each other cost more than they save."""
@@ -30,7 +32,9 @@ class Learner:
         if answers.dtype.kind in "iu" and len(np.unique(answers)) < 2:
             return np.full(len(asked), answers[0])
         with threadpool_limits(1), warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # default limits of iterations are part of the definition
+            warnings.simplefilter(
+                "ignore", ConvergenceWarning
+            )  # default limits of iterations are part of the definition
             return np.asarray(self.make(seed).fit(rows, answers).predict(asked))
 
 
@@ -80,7 +84,11 @@ def _mlp(seed: int) -> Any:
     return MLPRegressor(solver="lbfgs", random_state=seed)
 
 
-CLASSIFIERS = (Learner("forest", _forest), Learner("logistic", _logistic), Learner("boosting", _boosting))
+CLASSIFIERS = (
+    Learner("forest", _forest, encoding=Encoding.LABEL),  # trees cut codes where they need to: a tenth of the features
+    Learner("logistic", _logistic),
+    Learner("boosting", _boosting, encoding=Encoding.LABEL),
+)
 REGRESSORS = (Learner("linear", _linear), Learner("svr", _svr, 2_000), Learner("mlp", _mlp, 2_000))
 
 

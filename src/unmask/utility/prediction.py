@@ -25,7 +25,7 @@ SHARE = 0.8  # of the real table, to train on
 TESTED = 0.5  # of the holdout, in each repeat
 MOST_TESTED = 5_000  # people, in each repeat
 FEWEST = 20  # rows with a label, to train on and to test with
-METHOD = "Student t over repeats, corrected for the rows that they share (Nadeau and Bengio)"
+METHOD = "Nadeau-Bengio t over repeats"  # Student's t, corrected for the rows that repeats share
 
 Progress = Callable[[int, int], None]
 
@@ -60,7 +60,7 @@ class Trained:
         ratio = float(kept[:, 0].mean()) / gain.value
         rest = self.mean((kept - ratio * gained) / gain.value)  # its mean is 0
         interval = ratio + rest.low, ratio + rest.high
-        return Estimate(ratio, interval, self.confidence, f"{METHOD}, ratio of means", Assumption.MODEL_BASED, len(kept))
+        return Estimate(ratio, interval, self.confidence, METHOD, Assumption.MODEL_BASED, len(kept))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class TrainAndTest:
     label: str
     repeats: int = 10
     train_rows: int = 5_000
-    features: FeatureMap = FeatureMap()
+    features: FeatureMap | None = None  # None: as each learner likes them
     confidence: float = 0.95
 
     def run(
@@ -129,8 +129,8 @@ class TrainAndTest:
                 progress(repeat * len(learners) + place + 1, self.repeats * len(learners))
         share = sizes[1] / len(pool)
         found = tuple(
-            Trained(learner.name, measures, *scores[:, place], share / (1 - share), self.confidence)
-            for place, learner in enumerate(learners)
+            Trained(learner.name, measures, mine, theirs, dummy, share / (1 - share), self.confidence)
+            for learner, mine, theirs, dummy in zip(learners, *scores, strict=True)
         )
         with np.errstate(invalid="ignore"):
             by_person = PeopleScores(learners[0].name, pool, *(people / times))
@@ -151,11 +151,11 @@ class TrainAndTest:
 
 
 def predicted(
-    learner: Learner, train: Table, asked: Table, label: str, *, features: FeatureMap = FeatureMap(), seed: int = 0
+    learner: Learner, train: Table, asked: Table, label: str, *, features: FeatureMap | None = None, seed: int = 0
 ) -> np.ndarray:
     """What a learner says of the label of people after learning from a table: codes of classes, or numbers."""
     train = train.take(np.arange(min(len(train), learner.most_rows)))
-    rows, questions = features.matrices(train, asked, label)
+    rows, questions = (features or FeatureMap(learner.encoding)).matrices(train, asked, label)
     return learner.predict(rows, answers(train, label), questions, seed)
 
 

@@ -30,7 +30,9 @@ class GroupGap:
 
 def dividing(table: Table, first: Sequence[str] = (), most: int = 6) -> tuple[str, ...]:
     """Columns of few categories, the named ones first."""
-    few = [column.name for column in table.schema.columns if not column.is_numeric and 2 <= column.listed <= MOST_VALUES]
+    few = [
+        column.name for column in table.schema.columns if not column.is_numeric and 2 <= column.listed <= MOST_VALUES
+    ]
     return tuple(dict.fromkeys([*(name for name in first if name in few), *few]))[:most]
 
 

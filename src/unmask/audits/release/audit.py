@@ -24,6 +24,7 @@ from unmask.audits.release.preflight.identifiers import IDENTIFYING
 from unmask.audits.release.similarity import SIMILARITY
 from unmask.audits.release.soundness import CONTROLS
 from unmask.audits.release.tables import Release, file_name, read_release
+from unmask.audits.release.usefulness import USEFULNESS
 from unmask.audits.runner import Runner
 from unmask.results.grid import Cell
 from unmask.results.policy import Severity
@@ -31,7 +32,16 @@ from unmask.results.result import Facts, Finding, Input, NotTested, Records, Res
 from unmask.results.state import DOUBT, NO_HOLDOUT
 from unmask.simulation.executors import Executor, Progress, no_progress
 
-CHECKS = (IDENTIFYING, COPIES, MEMBERSHIP, CRITERIA, CONTROLS, MATCHING, SIMILARITY)  # the most telling first
+CHECKS = (
+    IDENTIFYING,
+    COPIES,
+    MEMBERSHIP,
+    CRITERIA,
+    CONTROLS,
+    MATCHING,
+    SIMILARITY,
+    USEFULNESS,
+)  # the most telling first
 LATE = ("the time budget was used up", "raise --time-budget, or leave it out")
 TELLING = (
     COPIES.name,
@@ -57,7 +67,7 @@ def audit(
     Tables are paths, frames (pandas, polars, pyarrow) or Tables. Without a holdout the audit measures, but cannot say how
     much of it the release adds to what the population teaches anyway. After `time_budget` seconds no further part is begun;
     what was left out is listed as not tested. Columns that not all tables have are left out, and said. `choices` are the fields
-    of `ReleasePlan`: columns, secrets, keys, attempts, confidence, people_rate, policy, seed.
+    of `ReleasePlan`: columns, secrets, keys, attempts, confidence, utility, people_rate, policy, seed.
     """
     runner = Runner.of(workers, time_budget=time_budget, progress=progress)
     plan = ReleasePlan.of(choices)

@@ -28,4 +28,5 @@ class ReleasePlan(CheckPlan):
         (), help="Column that an attacker may know; may be repeated.", names=("--key",), shown="schema"
     )
     attempts: int = option(1000, help="Attempts per legal criterion.", least=10)
+    utility: bool = option(False, help="Also measure what the release is still good for.", grows=True)
     people_rate: float = option(0.10, help="Expected share of wrong names among people named as at risk.", share=True)
