@@ -10,11 +10,12 @@ from unmask.audits.utility.plan import UtilityPlan
 
 
 def usefulness_part(case: Case) -> Part:
-    """All of `unmask utility`, predicting the first secret; nothing unless the plan asks for it."""
+    """What `unmask utility` tells, with fewer pictures, predicting the first secret; nothing unless the plan asks for it."""
     plan = case.plan
     if not plan.utility:
         return Part()
-    return utility_part(UtilityCase(case.release, UtilityPlan(confidence=plan.confidence, seed=plan.seed)))
+    asked = UtilityPlan(confidence=plan.confidence, seed=plan.seed)
+    return utility_part(UtilityCase(case.release, asked, in_full=False))
 
 
 USEFULNESS = Check("utility", usefulness_part)

@@ -31,7 +31,7 @@ def utility(
     progress: Progress = no_progress,
     **choices: Any,
 ) -> Result:
-    """Measure what a release is still good for. `synthetic` is one table or a list of tables (M sets of one release).
+    """UtilityMeasure what a release is still good for. `synthetic` is one table or a list of tables (M sets of one release).
 
     Marginals, summary statistics, correlations and mutual information, whether rows can be told from real ones, and what models
     learn from them, overall and by group; each with an interval, and beside what a fresh sample of real people would score. It

@@ -36,6 +36,7 @@ class UtilityCase:
     release: Release
     plan: UtilityPlan
     progress: Progress = no_progress  # of the models that are trained
+    in_full: bool = True  # with all pictures
 
     def rng(self, *words: str) -> np.random.Generator:
         """The random stream of a step."""
@@ -76,7 +77,7 @@ class UtilityPart(Part):
 
 
 @dataclass(frozen=True)
-class Measure:
+class UtilityMeasure:
     """A part of the look: its name, and what it does."""
 
     name: str

@@ -8,7 +8,18 @@ from typing import TypeVar
 
 import numpy as np
 
-from unmask.audits.utility.case import DRAWN, Measure, UtilityCase, UtilityPart, heat, kept, line, rounded, table, three
+from unmask.audits.utility.case import (
+    DRAWN,
+    UtilityCase,
+    UtilityMeasure,
+    UtilityPart,
+    heat,
+    kept,
+    line,
+    rounded,
+    table,
+    three,
+)
 from unmask.results.grid import Cell, Grid, Role
 from unmask.tables.table import Table
 from unmask.utility.comparison import Gaps, gaps
@@ -24,6 +35,7 @@ from unmask.utility.dependence import (
 )
 
 WORST = 10  # pairs that are listed
+DRAWN_COLUMNS = 15  # of a heat map: where most has changed
 
 S = TypeVar("S")
 
@@ -33,6 +45,7 @@ def dependence_part(case: UtilityCase) -> UtilityPart:
     release = case.release
     overview: list[tuple[Cell, ...]] = []
     grids: list[Grid] = []
+    notes: list[str] = []
     scaled = tuple(place for place in on_a_scale(release.real) if place in case.positions)
     for what, places, statistic, gap in (
         ("correlation", scaled, correlations, correlation_gaps),
@@ -43,22 +56,33 @@ def dependence_part(case: UtilityCase) -> UtilityPart:
         of = partial(statistic, positions=places)
         found = _gaps(case, of, gap, what)
         overview.append(line(f"{what} of pairs (1 - mean difference)", *kept(found)))
-        real, synthetic = of(release.real), np.mean([of(table) for table in release.sets], axis=0)
         names = [release.schema.names[place] for place in places]
-        grids += [
-            _worst(what, names, found),
-            heat(f"heat/{what}/real", f"{what.capitalize()} in the real table", names, real),
-            heat(f"heat/{what}/synthetic", f"{what.capitalize()} in the release", names, synthetic),
-            heat(f"heat/{what}/difference", f"{what.capitalize()}: release less real", names, synthetic - real),
-        ]
+        grids.append(_worst(what, names, found))
+        if case.in_full:
+            matrices = of(release.real), np.mean([of(table) for table in release.sets], axis=0)
+            grids += _drawn(what, names, *matrices)
+            if len(names) > DRAWN_COLUMNS:
+                notes.append(f"The {what} of the {DRAWN_COLUMNS} columns that have changed most is drawn.")
     score = _gaps(case, partial(similarity_statistic, positions=case.positions), dissimilarity, "similarity")
     overview.append(line("similarity score of columns and pairs (ganev2023)", *kept(score)))
-    return UtilityPart(grids=tuple(grids), overview=tuple(overview))
+    return UtilityPart(grids=tuple(grids), notes=tuple(notes), overview=tuple(overview))
 
 
 def _gaps(case: UtilityCase, statistic: Callable[[Table], S], gap: Callable[[S, S], np.ndarray], what: str) -> Gaps:
     release = case.release
     return gaps(statistic, gap, release.real, release.sets, confidence=case.plan.confidence, rng=case.rng(what))
+
+
+def _drawn(what: str, names: list[str], real: np.ndarray, synthetic: np.ndarray) -> list[Grid]:
+    """Heat maps of the real table, the release, and their difference; of the columns that have changed most, in their order."""
+    change = synthetic - real
+    shown = np.sort(np.argsort(-np.nan_to_num(np.abs(change)).sum(axis=0), kind="stable")[:DRAWN_COLUMNS])
+    heads = [names[place] for place in shown]
+    matrices = {"in the real table": real, "in the release": synthetic, "release less real": change}
+    return [
+        heat(f"heat/{what}/{title}", f"{what.capitalize()}: {title}", heads, matrix[np.ix_(shown, shown)])
+        for title, matrix in matrices.items()
+    ]
 
 
 def _worst(what: str, names: list[str], found: Gaps) -> Grid:
@@ -76,4 +100,4 @@ def _worst(what: str, names: list[str], found: Gaps) -> Grid:
     return table(f"utility/{what}", title, heads, rows, roles=(Role.TEXT, *DRAWN), detail=True)
 
 
-DEPENDENCE = Measure("dependence", dependence_part)
+DEPENDENCE = UtilityMeasure("dependence", dependence_part)

@@ -11,8 +11,8 @@ from unmask.audits.part import Part
 from unmask.audits.utility.case import (
     DRAWN,
     MOST_COLUMNS,
-    Measure,
     UtilityCase,
+    UtilityMeasure,
     UtilityPart,
     kept,
     line,
@@ -105,5 +105,5 @@ def numbers_part(case: UtilityCase) -> Part:
     return Part(grids=grids if rows else (), notes=(told,) if few else ())
 
 
-MARGINALS = Measure("marginals", marginals_part)
-NUMBERS = Measure("summary statistics", numbers_part)
+MARGINALS = UtilityMeasure("marginals", marginals_part)
+NUMBERS = UtilityMeasure("summary statistics", numbers_part)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unmask.audits.part import Part
-from unmask.audits.utility.case import DRAWN, Measure, UtilityCase, rounded, table, three
+from unmask.audits.utility.case import DRAWN, UtilityCase, UtilityMeasure, rounded, table, three
 from unmask.metrics.legal import value_text
 from unmask.results.grid import Cell, Grid, GridKind, Role
 from unmask.results.result import NotTested
@@ -67,7 +67,7 @@ def _lines(people: Table, column: str, found: Sequence[GroupGap]) -> list[tuple[
     return [
         (column, _name(people.schema, column, each.code), each.people, *three(each.estimate), rounded(each.other))
         for each in found
-        if each.code not in hidden and hidden_places([each.people]) == frozenset()
+        if each.code not in hidden
     ]
 
 
@@ -79,4 +79,4 @@ def _name(schema: Schema, column: str, code: int) -> str:
     return f"value {code + 1} of {found.listed}"
 
 
-GROUPS = Measure("subgroups", groups_part)
+GROUPS = UtilityMeasure("subgroups", groups_part)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unmask.audits.part import Part
-from unmask.audits.utility.case import Measure, UtilityCase, UtilityPart, line, rounded, table, three
+from unmask.audits.utility.case import UtilityCase, UtilityMeasure, UtilityPart, line, rounded, table, three
 from unmask.errors import InputError
 from unmask.results.grid import Cell, Grid, Role
 from unmask.results.result import NotTested
@@ -120,5 +120,5 @@ def _figure(value: float) -> float | None:
     return rounded(value) if abs(value) < 1 else float(f"{value:.4g}")
 
 
-RESEMBLANCE = Measure("resemblance", resemblance_part)
-PREDICTION = Measure("prediction", prediction_part)
+RESEMBLANCE = UtilityMeasure("resemblance", resemblance_part)
+PREDICTION = UtilityMeasure("prediction", prediction_part)
