@@ -52,15 +52,15 @@ def test_too_few_rows_are_refused(people, rng):
 
 @pytest.mark.calibration
 def test_resemblance_is_honest_about_fresh_people():
-    """Mean ratio 1, mean AUC one half; at 95 % at most 1 in 20 intervals may miss (99.9 % limit of 100: 13)."""
+    """Mean ratio 1, mean AUC one half; at 95 % at most 1 in 20 intervals may miss (99.9 % limit of 40: 7)."""
     ratios, aucs, missed = [], [], np.zeros(2, dtype=int)
-    for seed in range(100):
+    for seed in range(40):
         real, fresh = two_samples(seed)
         rng = np.random.default_rng(seed)
         ratio, auc = propensity(real, fresh, rng=rng).ratio, detection(real, fresh, rng=rng)
         ratios.append(ratio.value)
         aucs.append(auc.value)
         missed += [not ratio.low <= 1 <= ratio.high, not auc.low <= 0.5 <= auc.high]
-    assert np.mean(ratios) == pytest.approx(1, abs=0.06)
-    assert np.mean(aucs) == pytest.approx(0.5, abs=0.008)
-    assert max(missed) <= 13
+    assert np.mean(ratios) == pytest.approx(1, abs=0.12)
+    assert np.mean(aucs) == pytest.approx(0.5, abs=0.015)
+    assert max(missed) <= 7
