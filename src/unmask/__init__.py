@@ -6,6 +6,8 @@ The public names are loaded when first used, so that `import unmask` and `unmask
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from unmask.audits.release.audit import audit
     from unmask.audits.release.check import check
     from unmask.audits.reverse_map import reverse_map
+    from unmask.audits.utility.audit import utility
     from unmask.errors import UnmaskError
     from unmask.generators.claim import Claim, Neighbours
     from unmask.reports.html import write_report
@@ -50,6 +53,7 @@ _PLACES = {
     "read_schema": "unmask.tables.read",
     "read_table": "unmask.tables.read",
     "reverse_map": "unmask.audits.reverse_map",
+    "utility": "unmask.audits.utility.audit",
     "write": "unmask.results.directory",
     "write_csv": "unmask.tables.read",
     "write_report": "unmask.reports.html",
@@ -60,11 +64,22 @@ _PACKAGES = ("attacks", "datasets", "errors", "generators", "metrics", "stats", 
 __all__ = [  # noqa: RUF022 - by subject
     "read_table", "read_schema", "write_csv", "write_schema", "Table", "Schema", "Column", "Kind",
     "datasets", "generators", "Claim", "Neighbours",
-    "describe", "check", "attack", "audit", "everyone", "audit_epsilon", "reverse_map",
+    "describe", "check", "attack", "audit", "everyone", "audit_epsilon", "reverse_map", "utility",
     "Result", "Finding", "Severity", "write", "load", "write_report",
     "attacks", "metrics", "stats", "testing",
     "errors", "UnmaskError", "__version__",
 ]  # fmt: skip
+
+
+class _Unmask(ModuleType):
+    """This package. Importing anything of unmask/utility/ binds that name here; `unmask.utility` must stay the function."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _PLACES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Unmask
 
 
 def __getattr__(name: str) -> Any:

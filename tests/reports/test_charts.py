@@ -43,7 +43,7 @@ def test_roles_and_not_the_texts_of_heads_decide_what_is_drawn():
     assert chart_of_grid(plain) is None
     drawn = chart_of_grid(typed)
     assert "combien" in drawn.wide
-    assert ("other", "claim") in drawn.legend
+    assert ("other", "promis") in drawn.legend
     assert chart_of_grid(replace(typed, rows=rows[:1])) is None
     made = render(replace(examples.release(), grids=(plain, typed)))
     assert 'id="table-x-680' in made

@@ -175,7 +175,7 @@ def _claim(result: Result) -> tuple[str, ...]:
 def _subgroups(result: Result) -> tuple[str, ...]:
     if not result.findings:
         return ()
-    if any(grid.kind is GridKind.GROUPS for grid in result.grids):
+    if any(grid.kind is GridKind.GROUPS and grid.section is not Section.UTILITY for grid in result.grids):
         return ("see Who is at risk; groups under ten people are left out",)
     if all(words.kind(finding) == "dp claim" for finding in result.findings):
         return ("none: a claim is about every record",)

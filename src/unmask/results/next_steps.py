@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unmask.results.grid import Grid, GridKind, Role
+from unmask.results.grid import Grid, GridKind, Role, Section
 from unmask.results.result import Result
 from unmask.results.state import DOUBT, NO_HOLDOUT, State, reasons_of
 from unmask.results.verdict import OF_A_RELEASE, kind, worst_of
@@ -148,8 +148,12 @@ def groups_of(result: Result) -> list[str]:
     """The groups that are worst off, if their names are public."""
     if all(item.schema != "public" for item in result.inputs):
         return []
-    found = [each for grid in result.grids if grid.kind is GridKind.GROUPS for each in _groups(grid)]
+    found = [each for grid in result.grids if _is_of_risk(grid) for each in _groups(grid)]
     return list(dict.fromkeys(name for _, name in sorted(found, key=lambda one: -one[0])))
+
+
+def _is_of_risk(grid: Grid) -> bool:
+    return grid.kind is GridKind.GROUPS and grid.section is not Section.UTILITY
 
 
 def _groups(grid: Grid) -> list[tuple[float, str]]:

@@ -91,6 +91,7 @@ AUDITS = {
     "reconstruct": "Reconstruction of records",
     "release": "Audit of a synthetic table",
     "reverse-map": "A release as a permutation of the real table",
+    "utility": "Utility of a synthetic table",
 }
 
 _CANNOT = {

@@ -26,6 +26,7 @@ from unmask.audits.release.preflight.identifiers import IDENTIFYING
 from unmask.audits.release.similarity import SIMILARITY
 from unmask.audits.release.soundness import CONTROLS
 from unmask.audits.release.tables import Release, file_name, read_release
+from unmask.audits.release.usefulness import USEFULNESS
 from unmask.audits.runner import Runner
 from unmask.results.grid import Cell
 from unmask.results.policy import Severity
@@ -43,6 +44,7 @@ CHECKS = (
     MATCHING,
     MAXIMUM_KNOWLEDGE,
     SIMILARITY,
+    USEFULNESS,
 )  # the most telling first
 LATE = ("the time budget was used up", "raise --time-budget, or leave it out")
 TELLING = (
@@ -70,7 +72,7 @@ def audit(
     much of it the release adds to what the population teaches anyway. After `time_budget` seconds no further part is begun;
     what was left out is listed as not tested. Columns that not all tables have are left out, and said. `choices` are the fields
     of `ReleasePlan`: columns, secrets, keys, key_lengths, radii, weights, scaling, aligned, synthesised, attempts, confidence,
-    people_rate, policy, seed.
+    utility, people_rate, policy, seed.
     """
     runner = Runner.of(workers, time_budget=time_budget, progress=progress)
     plan = ReleasePlan.of(choices)

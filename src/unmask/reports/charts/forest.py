@@ -73,7 +73,7 @@ def grid_chart(name: str, grid: Grid) -> Chart | None:
     if len(rows) < 2:
         return None
     base = 0.5 if grid.roles[estimate] is Role.AUC else 0.0
-    other = "claim" if any(row.other is not None for row in rows) else ""
+    other = grid.columns[claims[0]] if any(row.other is not None for row in rows) else ""
     return forest_chart(name, grid.title, rows, x_label=grid.columns[estimate], other=other, base=base)
 
 

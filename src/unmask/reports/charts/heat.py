@@ -37,12 +37,14 @@ def heat_chart(name: str, title: str, grid: Grid) -> Chart:
                     transform=f"rotate(-55 {x + 4:.1f} {top - 8:.1f})",
                 )
             )
+        cells: dict[str, list[str]] = {}  # by shade: one path each is a quarter of one rectangle each
         for line, row in enumerate(rows):
             y = top + line * tall
             parts.append(text(left - 6, y + tall / 2 + 4, shortened(str(row[0]), left - 10), class_="label end"))
             for place, cell in enumerate(row[1 : len(heads) + 1]):
-                box = {"x": left + place * side, "y": y, "width": side - 1, "height": tall - 1}
-                parts.append(tag("rect", class_=f"heat {_shade(cell, low, high)}", **box))
+                box = f"M{left + place * side:.1f} {y:.1f}h{side - 1:.1f}v{tall - 1:.1f}h{1 - side:.1f}z"
+                cells.setdefault(_shade(cell, low, high), []).append(box)
+        parts += [tag("path", d="".join(boxes), class_=f"heat {shade}") for shade, boxes in sorted(cells.items())]
         return int(top + tall * len(rows) + 12), parts
 
     words = Words(

@@ -1,0 +1,1 @@
+"""What a release is still good for, told as a result; `unmask.utility` and `unmask audit --utility`."""
