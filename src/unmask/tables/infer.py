@@ -265,9 +265,7 @@ def _remarks(column: Column, raw: RawColumn, rows: int, where: str) -> list[str]
     elif rows > 1 and not raw.missing_count and _is_constant(column):
         notes.append(f"{name} has the same value in every row.")
     if column.kind is Kind.INTEGER and rows >= FEW_ROWS and _distinct(column, raw) == rows:
-        notes.append(
-            f"{name} differs in every row; if it identifies people, list it under identifiers: unmask schema --identifier."
-        )
+        notes.append(f"{name} differs in every row; if it identifies people, list it under identifiers.")
     if column.kind is Kind.CATEGORICAL and raw.from_file:
         others = [text for text in raw.texts if not DIGITS.fullmatch(text)]
         if len(raw.texts) > 2 * len(others) > 0:
