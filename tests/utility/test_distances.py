@@ -116,6 +116,13 @@ def test_a_shift_of_one_deviation_is_a_quantile_error_of_one(rng):
     np.testing.assert_allclose(change, [[0, 0, 0], [1, 1, 0]], atol=1e-12)
 
 
+def test_numbers_near_the_largest_have_no_variance_and_no_alarm(rng):
+    table = Table.from_pandas(pd.DataFrame({"x": rng.normal(size=50) * 1e300, "y": rng.normal(size=50)}))
+    found = gaps(moments.moments, moments.moment_errors, table, [table], rng=rng)
+    assert found.value[0] == 0
+    assert np.isnan(found.value[2])
+
+
 def test_a_table_is_at_no_distance_from_itself(people, rng):
     subsets = [(place,) for place in range(6)]
     found = gaps(partial(marginals.marginals, subsets=subsets), marginals.variations, people, [people], rng=rng)

@@ -64,6 +64,13 @@ def test_too_few_rows_are_refused(people, rng):
         TrainAndTest("sex", repeats=2).run(people, [people.take(range(10))], rng=rng)
 
 
+def test_too_many_classes_are_refused(rng):
+    frame = pd.DataFrame({"x": [f"v{row % 60}" for row in range(240)], "y": rng.integers(0, 5, 240)})
+    table = Table.from_pandas(frame)
+    with pytest.raises(InputError, match="'x' has 60 categories; at most 50 are predicted"):
+        TrainAndTest("x").run(table, [table], rng=rng)
+
+
 def test_a_class_that_is_all_there_is_is_what_is_answered(people):
     only = people.take(people.codes[:, 0] == 0)
     assert set(predicted(CLASSIFIERS[0], only, people, "sex")) == {0}

@@ -68,6 +68,20 @@ def gaps(
     """
     if not sets:
         raise ParameterError("There is no synthetic table to compare. Give at least one.")
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # variances of numbers near the largest: infinite, and told as unknown
+        return _gaps(statistic, gap, real, sets, confidence, rng)
+
+
+def _gaps(
+    statistic: Callable[[Table], S],
+    gap: Callable[[S, S], np.ndarray],
+    real: Table,
+    sets: Sequence[Table],
+    confidence: float,
+    rng: np.random.Generator,
+) -> Gaps:
     truth = statistic(real)
     values = np.array([_with_mean(gap(truth, statistic(table))) for table in sets])
     value = values.mean(axis=0)

@@ -69,9 +69,11 @@ def _one_hot(codes: np.ndarray, decides: np.ndarray, size: int) -> list[np.ndarr
 def _scale(raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     known = ~np.isnan(raw)
     some = np.maximum(known.sum(axis=0), 1)
-    mean = np.where(known, raw, 0.0).sum(axis=0) / some
-    deviation = np.sqrt(np.square(np.where(known, raw - mean, 0.0)).sum(axis=0) / some)
-    return mean, np.where(deviation > 1e-12 * np.abs(mean), deviation, 1.0)
+    largest = np.abs(np.where(known, raw, 0.0)).max(axis=0, initial=0.0)
+    unit = np.where(largest > 0, largest, 1.0)  # keeps squares of large numbers finite
+    mean = (np.where(known, raw, 0.0) / unit).sum(axis=0) / some
+    deviation = np.sqrt(np.square(np.where(known, raw / unit - mean, 0.0)).sum(axis=0) / some)
+    return mean * unit, np.where(deviation > 1e-12 * np.abs(mean), deviation * unit, 1.0)
 
 
 def _scaled(raw: np.ndarray, scale: tuple[np.ndarray, np.ndarray]) -> np.ndarray:

@@ -44,9 +44,11 @@ def _of(numbers: np.ndarray, statistics: Callable[[np.ndarray], np.ndarray], siz
 
 
 def _moments(present: np.ndarray) -> np.ndarray:
-    variance = float(present.var(ddof=1)) if len(present) > 1 else 0.0
-    return np.array([present.mean(), np.median(present), variance])
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the largest: infinite
+        variance = float(present.var(ddof=1)) if len(present) > 1 else 0.0
+        return np.array([present.mean(), np.median(present), variance])
 
 
 def _quantiles(present: np.ndarray) -> np.ndarray:
-    return np.append(np.quantile(present, SHARES), present.std())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.append(np.quantile(present, SHARES), present.std())

@@ -24,6 +24,7 @@ from unmask.utility.learners import CLASSIFIERS, OF_CLASSES, OF_NUMBERS, REGRESS
 SHARE = 0.8  # of the real table, to train on
 TESTED = 0.5  # of the holdout, in each repeat
 MOST_TESTED = 5_000  # people, in each repeat
+MOST_CLASSES = 50  # of a label: a learner takes a model, or a tree, for each
 FEWEST = 20  # rows with a label, to train on and to test with
 METHOD = "Nadeau-Bengio t over repeats"  # Student's t, corrected for the rows that repeats share
 
@@ -103,7 +104,9 @@ class TrainAndTest:
         rng: np.random.Generator,
     ) -> Taught:
         """Every learner that fits the label, in each repeat on the next set."""
-        is_number = real.schema.column(self.label).is_numeric
+        is_number, classes = real.schema.column(self.label).is_numeric, real.schema.column(self.label).listed
+        if not is_number and classes > MOST_CLASSES:
+            raise InputError(f"'{self.label}' has {classes:,} categories; at most {MOST_CLASSES} are predicted.")
         learners, measures = (REGRESSORS, OF_NUMBERS) if is_number else (CLASSIFIERS, OF_CLASSES)
         real, sets = _labelled(real, self.label), [_labelled(table, self.label) for table in sets]
         held = None if holdout is None else _labelled(holdout, self.label)
@@ -132,7 +135,7 @@ class TrainAndTest:
             Trained(learner.name, measures, mine, theirs, dummy, share / (1 - share), self.confidence)
             for learner, mine, theirs, dummy in zip(learners, *scores, strict=True)
         )
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore"):  # who was never tested
             by_person = PeopleScores(learners[0].name, pool, *(people / times))
         return Taught(found, by_person, *sizes)
 
