@@ -32,7 +32,12 @@ UNSEEN = (
     "too few of the trials in which one was planted showed it."
 )
 
-_NOBODY_ATTACKED = ("check", "describe", "utility")  # audits that have no verdict, unless they find something
+_NOBODY_ATTACKED = (
+    "check",
+    "describe",
+    "reverse-map",
+    "utility",
+)  # audits that have no verdict, unless they find something
 _OF_TABLES = ("release", "demo")  # audits that compare with a holdout
 _PLANTED = 20  # trials of each planted leak
 _RECOGNISED = re.compile(r"recognises (\d+) in 100 releases")
