@@ -48,7 +48,9 @@ def test_export_the_readmes_loop_and_attack(folder):
     written = unmask("pool", "export", "real.csv", "--runs", 16, "--synthetic-rows", 40, "--out", "pool", cwd=folder)
     assert written.returncode == 0, written.stderr
     assert "Wrote 16 new training files" in written.stderr
-    assert "16 runs are too few to list a single person" in written.stderr  # what they buy is said before anybody fits anything
+    assert (
+        "16 runs are too few to list a single person" in written.stderr
+    )  # what they buy is said before anybody fits anything
     assert "Keep to yourself: pool/private" in written.stdout
 
     waiting = unmask("pool", "attack", "pool", cwd=folder)

@@ -5,12 +5,12 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from unmask.tables.table import Table
-from unmask.utility.features import Encoding, FeatureMap, Scaling
+from unmask.utility.features import Encoding, FeatureMap, FeatureScaling
 from unmask.utility.learners import OF_NUMBERS, Learner
 from unmask.utility.prediction import answers, predicted
 
 NAMES = ("Boston", "Bike", "Social", "Insurance")
-AS_PRINTED = FeatureMap(Encoding.LABEL, Scaling.EACH)
+AS_PRINTED = FeatureMap(Encoding.LABEL, FeatureScaling.EACH)
 BOSTON = ["CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B", "LSTAT", "MEDV"]
 
 

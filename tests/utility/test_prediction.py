@@ -9,7 +9,7 @@ import pytest
 import unmask
 from unmask.errors import InputError
 from unmask.tables.table import Table
-from unmask.utility.features import Encoding, FeatureMap, Scaling
+from unmask.utility.features import Encoding, FeatureMap, FeatureScaling
 from unmask.utility.learners import CLASSIFIERS, OF_CLASSES
 from unmask.utility.prediction import TrainAndTest, answers, predicted
 from unmask.utility.subgroups import group_marginals, group_predictions
@@ -86,11 +86,11 @@ def test_scores_of_classes_are_those_of_scikit_learn(rng):
 
 def test_features_scaled_by_the_training_rows_or_each_by_itself(people):
     train, test = people.take(range(100)), people.take(range(100, 200))
-    for scaling in Scaling:
+    for scaling in FeatureScaling:
         mine, theirs = FeatureMap(Encoding.LABEL, scaling).matrices(train, test, "sex")
         assert mine.shape == theirs.shape == (100, 5)
         np.testing.assert_allclose(mine.mean(axis=0), 0, atol=1e-9)
-        assert np.allclose(theirs.mean(axis=0), 0, atol=1e-9) == (scaling is Scaling.EACH)
+        assert np.allclose(theirs.mean(axis=0), 0, atol=1e-9) == (scaling is FeatureScaling.EACH)
 
 
 def test_rare_categories_share_a_feature(people):

@@ -21,7 +21,7 @@ class Encoding(StrEnum):
     LABEL = "label"  # their place in the schema (hittmeir2020)
 
 
-class Scaling(StrEnum):
+class FeatureScaling(StrEnum):
     """By whose mean and deviation features are standardised."""
 
     TRAINING = "training"  # those of the training rows
@@ -33,13 +33,15 @@ class FeatureMap:
     """From a table to a matrix, without the label."""
 
     encoding: Encoding = Encoding.ONE_HOT
-    scaling: Scaling = Scaling.TRAINING
+    scaling: FeatureScaling = FeatureScaling.TRAINING
 
     def matrices(self, train: Table, test: Table, label: str | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Standardised features of training and test rows; what is missing is the mean, with a feature that says so."""
         first, second = self._raw(train, train, label), self._raw(test, train, label)
         scale = _scale(first)
-        return _scaled(first, scale), _scaled(second, scale if self.scaling is Scaling.TRAINING else _scale(second))
+        return _scaled(first, scale), _scaled(
+            second, scale if self.scaling is FeatureScaling.TRAINING else _scale(second)
+        )
 
     def _raw(self, table: Table, decides: Table, label: str | None) -> np.ndarray:
         """Features with NaN for what is missing."""
