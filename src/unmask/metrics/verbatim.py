@@ -129,6 +129,33 @@ def _again(hits: int, pairs: int, sides: Sequence[OwnTexts], rows: int) -> float
     return float(binom.sf(hits - 1, hits + pairs, ratio / (1 + ratio)))
 
 
+def met(one: OwnTexts, other: OwnTexts, *, least: float, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of two tables whose codes stand in the other table too; none if chance explains it or they are names.
+
+    Codes that several people of a table have do not count, nor do fewer than a share `least` of the other's.
+    """
+    mine, theirs = ([canonical(text) for text in side.texts] for side in (one, other))
+    known, held = _of_one_person(mine, one), _of_one_person(theirs, other)
+    both = set(known) & set(held)
+    code = is_code(known) or is_random(known)  # names are shared by people, and so are some telephones
+    if (
+        not both
+        or not code
+        or len(both) < least * len(held)
+        or poisson.sf(len(both) - 1, expected_matches(known, held)) > level
+    ):
+        both = set()
+    return np.array([text in both for text in mine]), np.array([text in both for text in theirs])
+
+
+def _of_one_person(texts: Sequence[str], column: OwnTexts) -> list[str]:
+    """The texts that one person alone has."""
+    people: dict[str, set[int]] = {}
+    for text, person in zip(texts, column.person.tolist(), strict=True):
+        people.setdefault(text, set()).add(person)
+    return sorted(text for text, who in people.items() if text and len(who) == 1)
+
+
 def canonical(text: str) -> str:
     """Letters and digits alone, of whole numbers without what a spreadsheet adds or drops; "" for what stands for no text."""
     text = _SIGNS.sub("", _WHOLE.sub(r"\1", unicodedata.normalize("NFKC", text)).casefold())

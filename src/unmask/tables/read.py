@@ -19,6 +19,7 @@ import pandas as pd
 from unmask.errors import InputError, MissingExtraError, SchemaError
 from unmask.files import limit, parse_json, read_text, shown, write_atomically
 from unmask.tables._numerals import LARGEST_INTEGER, NUMBER, PLAIN
+from unmask.tables._raw import raw_column
 from unmask.tables.encode import Unlisted
 from unmask.tables.infer import Binning, Hints, Inferred, identifying_columns, infer_schema
 from unmask.tables.schema import Schema, quoted, repeats
@@ -47,6 +48,11 @@ class Frame:
     from_file: bool = False
     notes: tuple[str, ...] = ()
     decimal: str = "."  # the mark before decimals that goes with the file's delimiter
+
+    def texts(self, name: str) -> np.ndarray:
+        """The texts of a column as they stand in a file; "" where there is none."""
+        raw = raw_column(self.frame[name], self.where, from_file=self.from_file).as_categories()
+        return np.array([*raw.texts, ""], dtype=object)[raw.index]
 
 
 def read_table(

@@ -31,7 +31,7 @@ def utility(
     progress: Progress = no_progress,
     **choices: Any,
 ) -> Result:
-    """UtilityMeasure what a release is still good for. `synthetic` is one table or a list of tables (M sets of one release).
+    """Measure what a release is still good for. `synthetic` is one table or a list of tables (M sets of one release).
 
     Marginals, summary statistics, correlations and mutual information, whether rows can be told from real ones, and what models
     learn from them, overall and by group; each with an interval, and beside what a fresh sample of real people would score. It
@@ -63,7 +63,7 @@ class UtilityAudit:
             raise ParameterError(
                 f"--label {plan.label}: this column is not examined{why}. Examined: {quoted(release.schema.names)}."
             )
-        return cls(plan, looked_over(release, names=(file_name(real), file_name(synthetic))))
+        return cls(plan, looked_over(release, names=[file_name(each) for each in (real, synthetic, holdout)]))
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from unmask.errors import InputError, ParameterError
 from unmask.metrics.verbatim import OwnTexts
-from unmask.tables._raw import raw_column
 from unmask.tables.read import Frame
 from unmask.tables.schema import Column, quoted
 from unmask.tables.table import Table
@@ -149,8 +148,7 @@ def texts_of(loaded: Loaded, name: str, persons: str | None) -> OwnTexts | None:
 def _column(loaded: Loaded, name: str) -> np.ndarray:
     if not isinstance(loaded, Frame) or name not in loaded.frame.columns:
         return np.empty(0, dtype=object)
-    raw = raw_column(loaded.frame[name], loaded.where, from_file=loaded.from_file).as_categories()
-    return np.array([*raw.texts, ""], dtype=object)[raw.index]
+    return loaded.texts(name)
 
 
 def uninformative(tables: Sequence[Table], people: Sequence[Table], kept: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -7,14 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import poisson
 
 from unmask.attacks.classifier import Classifier
-from unmask.audits.release.preflight.columns import LeftOut
 from unmask.audits.release.tables import Release
 from unmask.errors import InputError
-from unmask.metrics._chance import expected_matches, is_code, is_random
-from unmask.metrics.verbatim import OwnTexts, canonical
+from unmask.metrics.verbatim import met
 from unmask.stats import Estimate, auc
 from unmask.stats.labels import fisher
 from unmask.stream import stream
@@ -91,8 +88,8 @@ def _apart(release: Release) -> tuple[Release, list[str]]:
         return release, []
     mine, theirs = _shared_rows(release.real, holdout)
     for each in release.left_out:
-        same = _shared_ids(each)
-        if same is not None:
+        if each.real is not None and each.holdout is not None:
+            same = met(each.real, each.holdout, least=NOTABLE, level=UNLIKELY)
             mine, theirs = mine | same[0], theirs | same[1]
     if not theirs.any():
         return release, []
@@ -136,33 +133,6 @@ def _frequency(table: Table) -> np.ndarray:
         _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
         total += np.log(counts[place] / len(table))
     return np.asarray(np.exp(total))
-
-
-def _shared_ids(column: LeftOut) -> tuple[np.ndarray, np.ndarray] | None:
-    """Rows of either table whose identifier stands in the other, if chance does not explain it."""
-    if column.real is None or column.holdout is None:
-        return None
-    mine, theirs = _canonical(column.real), _canonical(column.holdout)
-    known, held = _of_one_person(mine, column.real), _of_one_person(theirs, column.holdout)
-    both = set(known) & set(held)
-    # Names are shared by people, and so are some telephones.
-    if len(both) < NOTABLE * len(held) or not both or not (is_code(known) or is_random(known)):
-        return None
-    if poisson.sf(len(both) - 1, expected_matches(known, held)) > UNLIKELY:
-        return None
-    return np.array([text in both for text in mine]), np.array([text in both for text in theirs])
-
-
-def _of_one_person(texts: Sequence[str], column: OwnTexts) -> list[str]:
-    """The texts that one person alone has."""
-    people: dict[str, set[int]] = {}
-    for text, person in zip(texts, column.person.tolist(), strict=True):
-        people.setdefault(text, set()).add(person)
-    return sorted(text for text, who in people.items() if text and len(who) == 1)
-
-
-def _canonical(texts: OwnTexts) -> list[str]:
-    return [canonical(text) for text in texts.texts]
 
 
 def _check_release_is_no_holdout(release: Release) -> None:
