@@ -1,7 +1,7 @@
 """A provider of synthetic data with its metrics, as ganev2023 describes the industry's; the oracle under attack.
 
-Distances are Hamming over bins, tests against the holdout, direction and ties as in `unmask.metrics.similarity`. Mitigations can be tried: fewer
-scores, rounding, a limit of calls, Laplace noise, and filters on what the generator draws.
+Distances are Hamming over bins; tests against the holdout, direction and ties as in `unmask.metrics.similarity`. Mitigations can
+be tried: fewer scores, rounding, a limit of calls, Laplace noise, and filters on what the generator draws.
 
 Noise: a call spends its epsilon in five equal parts on IMS, DCR and NNDR (5th percentile and mean). One train record can move
 every distance of a call, so the sensitivity is the number of columns for DCR and 1 for the others; tests compare noisy scores
@@ -24,7 +24,8 @@ from unmask.threats.oracle import Answers, Cost, Rules, Shown, table_of
 
 FEW = 64  # rows that are compared without packing the train table anew
 PERCENTILE = 5.0
-SCORES = 5
+SCORES = 5  # IMS, the percentiles of DCR and NNDR, their means
+HIDDEN = {Shown.ALL: [], Shown.MEAN: [1, 2], Shown.PERCENTILE: [3, 4], Shown.NONE: [0, 1, 2, 3, 4]}
 
 
 class Provider:
@@ -48,7 +49,7 @@ class Provider:
         self._model, self._train, self._filters, self._rng = model, train, filters, rng
         self._rules = rules or Rules()
         self._reference: Reference = Similarity(distance=Distance.HAMMING).reference(train, holdout)
-        self._rows = np.ascontiguousarray(train.codes)
+        self._columns = np.ascontiguousarray(train.codes.T)
         held = self._reference.holdout
         self._limits = np.array([held.ims, held.dcr, held.nndr])
         self._scale = np.zeros(SCORES)
@@ -57,6 +58,7 @@ class Provider:
             self._scale = np.array([1.0, columns, 1.0, columns, 1.0]) * SCORES / self._rules.epsilon
             self._limits = self._limits + rng.laplace(0.0, self._scale[:3])
         self._calls = self._sent = 0
+        self._last: tuple[bytes, np.ndarray] | None = None  # padding and its closeness
 
     @property
     def schema(self) -> Schema:
@@ -88,18 +90,13 @@ class Provider:
     def ask_padded(self, codes: np.ndarray, padding: np.ndarray, copies: int) -> Answers:
         """What `ask` answers to each row with so many copies of the padding; all at once."""
         codes = codes[: self._left(len(codes))]
-        first, second = self._two_nearest(codes)
-        pad_first, pad_second = (float(each[0]) for each in self._two_nearest(padding[None]))
         self._count(len(codes), len(codes) * (copies + 1))
-        ratio, pad_ratio = _ratio(first, second), float(_ratio(np.array([pad_first]), np.array([pad_second]))[0])
-        identical, pad_identical = (first == 0).astype(float), float(pad_first == 0)
-        found = np.empty((len(codes), SCORES))
-        found[:, 0] = (identical + copies * pad_identical) / (copies + 1)
-        found[:, 1] = _percentile(first, pad_first, copies)
-        found[:, 2] = _percentile(ratio, pad_ratio, copies)
-        found[:, 3] = (first + copies * pad_first) / (copies + 1)
-        found[:, 4] = (ratio + copies * pad_ratio) / (copies + 1)
-        return self._answered(found)
+        each, pad = self._closeness(codes), self._padded(padding)
+        found = (each + copies * pad) / (copies + 1)  # shares and means
+        place = PERCENTILE / 100 * copies
+        low, high = min(place, 1.0), max(place - (copies - 1), 0.0)
+        percentiles = np.where(each <= pad, each + low * (pad - each), pad + high * (each - pad))[:, 1:]
+        return self._answered(np.concatenate([found[:, :1], percentiles, found[:, 1:]], axis=1))
 
     def _left(self, wanted: int) -> int:
         return wanted if self._rules.calls is None else max(0, min(wanted, self._rules.calls - self._calls))
@@ -107,53 +104,53 @@ class Provider:
     def _count(self, calls: int, rows: int) -> None:
         self._calls, self._sent = self._calls + calls, self._sent + rows
 
-    def _two_nearest(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _padded(self, padding: np.ndarray) -> np.ndarray:
+        """The closeness of the padding, which stays the same for many calls."""
+        key = padding.tobytes()
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._closeness(padding[None])
+        return self._last[1]
+
+    def _closeness(self, codes: np.ndarray) -> np.ndarray:
+        """Whether each row is a train row, its distance, and the ratio of nearest to second nearest (0/0 = 1)."""
         if len(codes) <= FEW:
-            found = np.empty((len(codes), 2))
-            _two_nearest(np.ascontiguousarray(codes, dtype=self._rows.dtype), self._rows, found)
+            near = np.empty((len(codes), 2))
+            _two_nearest(np.ascontiguousarray(codes, dtype=self._columns.dtype), self._columns, near)
         else:
-            found = kth_distances(table_of(self.schema, codes), self._train, ks=(1, 2))
-        return found[:, 0], found[:, 1]
+            near = kth_distances(table_of(self.schema, codes), self._train, ks=(1, 2))
+        first, second = near.T
+        found = np.ones((len(codes), 3))
+        found[:, 0], found[:, 1] = first == 0, first
+        np.divide(first, second, out=found[:, 2], where=second > 0)
+        return found
 
     def _answered(self, found: np.ndarray) -> Answers:
         """Noise, then the tests, then what is shown of the scores."""
         if self._rules.epsilon is not None:
             found = found + self._rng.laplace(0.0, self._scale, size=found.shape)
-        passed = (
-            (found[:, 0] <= self._limits[0]) & (found[:, 1] >= self._limits[1]) & (found[:, 2] >= self._limits[2])
-        )
-        told = found if self._rules.decimals is None else found.round(self._rules.decimals)
-        hidden = {Shown.ALL: [], Shown.MEAN: [1, 2], Shown.PERCENTILE: [3, 4], Shown.NONE: [0, 1, 2, 3, 4]}
-        told = np.where(passed[:, None], told, np.nan)
-        told[:, hidden[self._rules.shown]] = np.nan
+        passed = (found[:, 0] <= self._limits[0]) & (found[:, 1] >= self._limits[1]) & (found[:, 2] >= self._limits[2])
+        told = found.copy() if self._rules.decimals is None else found.round(self._rules.decimals)
+        told[~passed] = np.nan
+        told[:, HIDDEN[self._rules.shown]] = np.nan
         return Answers(passed, *told.T)
 
 
-def _ratio(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    return np.divide(first, second, out=np.ones(len(first)), where=second > 0)
-
-
-def _percentile(values: np.ndarray, pad: float, copies: int) -> np.ndarray:
-    """The 5th percentile (linear) of a value among copies of another one."""
-    place = PERCENTILE / 100 * copies
-    below = values + min(place, 1.0) * (pad - values)
-    above = pad + max(place - (copies - 1), 0.0) * (values - pad)
-    return np.where(values <= pad, below, above)
+@njit(cache=True)
+def _two_nearest(codes, columns, found):
+    """`columns` holds the train table column by column, so that the inner loop runs over many rows at a time."""
+    gaps = np.empty(columns.shape[1], dtype=np.uint16)
+    for query in range(len(codes)):
+        gaps[:] = 0
+        for column in range(len(columns)):
+            _add_mismatches(columns[column], codes[query, column], gaps)
+        first = second = np.uint16(65535)
+        for gap in gaps:
+            if gap < second:
+                first, second = min(first, gap), max(first, gap)
+        found[query, 0], found[query, 1] = first, second
 
 
 @njit(cache=True)
-def _two_nearest(codes, rows, found):
-    columns = rows.shape[1]
-    for query in range(len(codes)):
-        first = second = columns + 1
-        for row in range(len(rows)):
-            gap = 0
-            for column in range(columns):
-                gap += codes[query, column] != rows[row, column]
-                if gap >= second:
-                    break
-            if gap < first:
-                first, second = gap, first
-            elif gap < second:
-                second = gap
-        found[query, 0], found[query, 1] = first, second
+def _add_mismatches(column, code, gaps):
+    for row in range(len(column)):
+        gaps[row] += column[row] != code

@@ -8,10 +8,10 @@ with its likeliest other value:
     nearer          the value is right: taken, and no longer probed
     as far          try the next value; if the column is wrong for some nearest record, one of them is right
 
-Each step leaves some of the nearest records nearest, so what is settled stays settled and the search ends at a record, whatever the
-distance it began at. Which column and value come first is decided by how often they go with the rest of the row among the
-generator's own samples. Distances that are known are looked up. Every row read on the way joins the history, so that records
-that no sample came near are found as well (a live list).
+Each step leaves some of the nearest records nearest, so what is settled stays settled and the search ends at a record,
+whatever the distance it began at. Which column and value come first is decided by how often they go with the rest of the row
+among the generator's own samples. Distances that are known are looked up. Every row read on the way joins the history, so
+that records that no sample came near are found as well (a live list).
 """
 
 from __future__ import annotations
@@ -25,9 +25,14 @@ from numba import njit
 from unmask.attacks.reconstruction.history import EMPTY, History
 from unmask.attacks.reconstruction.padding import Reader
 from unmask.attacks.reconstruction.sample import Found
+from unmask.tables.distance import kth_distances
+from unmask.tables.regions import Region
 from unmask.tables.schema import Schema
+from unmask.threats.oracle import table_of
 
 WIDEST = 4000  # codes of all columns together, beyond which pairs are not counted
+FEW = 200  # rows for which the records are not packed anew
+PRUNED_EVERY = 256  # new records
 PRIOR = 0.1  # rows that each pair of codes is thought to have been seen in
 
 
@@ -37,7 +42,7 @@ class Likelihoods:
 
     starts: np.ndarray
     single: np.ndarray  # log of the share of rows with a code
-    pairs: np.ndarray  # log of the share of rows with code b among those with code a; empty: not counted
+    pairs: np.ndarray  # at b, a: log of the share of rows with code b among those with code a; empty: not counted
 
     @classmethod
     def of(cls, schema: Schema, codes: np.ndarray) -> Likelihoods:
@@ -51,8 +56,8 @@ class Likelihoods:
             return cls(starts, np.log(single), np.empty((0, 0), dtype=np.float32))
         pairs = np.zeros((total, total), dtype=np.float32)
         _count_pairs(flat, pairs)
-        pairs = np.log((pairs + np.float32(PRIOR)) / (single[:, None] + PRIOR).astype(np.float32))
-        return cls(starts, np.log(single), np.ascontiguousarray(pairs))
+        pairs = np.log((pairs + np.float32(PRIOR)) / (single + PRIOR).astype(np.float32))
+        return cls(starts, np.log(single), pairs)
 
     def scores(self, row: np.ndarray) -> np.ndarray:
         """For each code of each column how well it goes with the rest of the row; higher = more likely."""
@@ -69,14 +74,17 @@ def guided_search(
     *,
     found: np.ndarray,
     distance: int,
+    region: Region | None = None,
     watch: Callable[[int], None] = lambda count: None,
 ) -> Found:
     """Every record that rows of the history at most `distance` away prove, directly or by way of others.
 
-    `found` are the records that are known already. Ends early where the calls are used up.
+    `found` are the records that are known already; rows outside the region are not begun with. Ends
+    early where the calls are used up.
     """
     records = _Records(found)
-    queues = _Queues(history, distance)
+    queues = _Queues(history, reader.oracle.schema, distance, region)
+    queues.fill(records.codes)
     read: list[int] = []
     while not reader.spent and (start := queues.next_unexplained(records.codes)) is not None:
         arrived = _repair(reader, history, likelihoods, start)
@@ -84,7 +92,7 @@ def guided_search(
             records.add(arrived)
             read.append(reader.read)
             watch(len(records.codes))
-        queues.fill()
+        queues.fill(records.codes)
     new = records.codes[len(found) :].copy()
     return Found(new, np.full(len(new), -1), np.array(read, dtype=np.int64))
 
@@ -93,13 +101,14 @@ def _repair(reader: Reader, history: History, likelihoods: Likelihoods, start: i
     """From a row of the history to a record; None where distances could not be read."""
     row, gap = history.codes[start].copy(), int(history.distances[start])
     settled = np.zeros(len(row), dtype=bool)
+    scores = likelihoods.scores(row)
     while gap > 0:
         if settled.all():
             return None
-        scores = likelihoods.scores(row)
-        column, values = _next_column(scores, likelihoods.starts, row, settled)
+        column = _doubtful(scores, likelihoods.starts, row, settled)
         settled[column] = True
-        for value in values:
+        order = np.argsort(-scores[likelihoods.starts[column] : likelihoods.starts[column + 1]], kind="stable")
+        for value in order[order != row[column]]:
             trial = row.copy()
             trial[column] = value
             to = _distance(reader, history, trial)
@@ -109,6 +118,7 @@ def _repair(reader: Reader, history: History, likelihoods: Likelihoods, start: i
                 break
             if 0 <= to < gap:
                 row, gap = trial, to
+                scores = likelihoods.scores(row)
                 break
     return row
 
@@ -120,23 +130,6 @@ def _distance(reader: Reader, history: History, row: np.ndarray) -> int:
     to = reader.distances(row[None])
     history.add(row[None], to)
     return int(to[0])
-
-
-def _next_column(
-    scores: np.ndarray, starts: np.ndarray, row: np.ndarray, settled: np.ndarray
-) -> tuple[int, np.ndarray]:
-    """The column that most likely holds a wrong value, and its other values, likeliest first."""
-    best, chosen = -np.inf, 0
-    for column in np.flatnonzero(~settled):
-        own = scores[starts[column] : starts[column + 1]]
-        if len(own) == 1:
-            gain = -1e300
-        else:
-            gain = np.delete(own, row[column]).max() - own[row[column]]
-        if gain > best:
-            best, chosen = gain, int(column)
-    order = np.argsort(-scores[starts[chosen] : starts[chosen + 1]], kind="stable")
-    return chosen, order[order != row[chosen]]
 
 
 class _Records:
@@ -159,33 +152,48 @@ class _Records:
 
 
 class _Queues:
-    """Rows of the history by distance, nearest first; rows that join later are taken in."""
+    """Rows of the history that no found record explains, by distance, nearest first; rows that join later are taken in."""
 
-    def __init__(self, history: History, distance: int) -> None:
-        self._history, self._taken = history, 0
-        self._rows: list[list[np.ndarray]] = [[] for _ in range(distance + 1)]
-        self.fill()
+    def __init__(self, history: History, schema: Schema, distance: int, region: Region | None) -> None:
+        self._history, self._schema, self._region = history, schema, region
+        self._taken = self._pruned = 0
+        self._rows = [np.empty(0, dtype=np.int64) for _ in range(distance + 1)]
 
-    def fill(self) -> None:
-        """Take in what was asked since."""
+    def fill(self, records: np.ndarray) -> None:
+        """Take in what was asked since; from time to time throw out what records explain that were found since."""
         new = self._history.distances[self._taken :]
         for gap in range(1, len(self._rows)):
-            at = np.flatnonzero(new == gap)
+            at = np.flatnonzero(new == gap) + self._taken
+            if len(at) and self._region is not None:
+                at = at[self._region.holds(self._history.codes[at])]
             if len(at):
-                self._rows[gap].append(at + self._taken)
+                self._rows[gap] = np.concatenate([self._rows[gap], self._unexplained(at, gap, records)])
         self._taken = self._history.count
+        if len(records) - self._pruned >= PRUNED_EVERY:
+            recent = records[self._pruned :]
+            self._rows = [self._unexplained(at, gap, recent) for gap, at in enumerate(self._rows)]
+            self._pruned = len(records)
 
     def next_unexplained(self, records: np.ndarray) -> int | None:
         """The nearest row whose distance no found record explains. Rows that are passed over never come again."""
-        for gap, parts in enumerate(self._rows):
-            while parts:
-                at = _first_unexplained(self._history.codes, parts[0], gap, records)
-                if at < len(parts[0]):
-                    place = int(parts[0][at])
-                    parts[0] = parts[0][at + 1 :]
-                    return place
-                parts.pop(0)
+        for gap, rows in enumerate(self._rows):
+            if len(rows):
+                at = _first_unexplained(self._history.codes, rows, gap, records[self._pruned :])
+                self._rows[gap] = rows[at + 1 :]
+                if at < len(rows):
+                    return int(rows[at])
         return None
+
+    def _unexplained(self, rows: np.ndarray, gap: int, records: np.ndarray) -> np.ndarray:
+        if not len(rows) or not len(records):
+            return rows
+        if len(rows) < FEW:
+            kept = np.empty(len(rows), dtype=bool)
+            for place in range(len(rows)):
+                kept[place] = _first_unexplained(self._history.codes, rows[place : place + 1], gap, records) == 0
+            return rows[kept]
+        asked, found = (table_of(self._schema, each) for each in (self._history.codes[rows], records))
+        return rows[kth_distances(asked, found, ks=(1,))[:, 0] > gap]
 
 
 @njit(cache=True)
@@ -209,6 +217,23 @@ def _first_unexplained(codes, positions, gap, records):
 
 
 @njit(cache=True)
+def _doubtful(scores, starts, row, settled):
+    """The column of which another value is likeliest, against the one it has."""
+    best, chosen = -np.inf, -1
+    for column in range(len(row)):
+        if settled[column]:
+            continue
+        own = starts[column] + row[column]
+        gain = -1e300
+        for code in range(starts[column], starts[column + 1]):
+            if code != own:
+                gain = max(gain, scores[code] - scores[own])
+        if chosen < 0 or gain > best:
+            best, chosen = gain, column
+    return chosen
+
+
+@njit(cache=True)
 def _count_pairs(flat, pairs):
     columns = flat.shape[1]
     for row in range(len(flat)):
@@ -219,11 +244,9 @@ def _count_pairs(flat, pairs):
 
 @njit(cache=True)
 def _add_pairs(row, starts, pairs, found):
-    columns = len(row)
-    for column in range(columns):
-        for code in range(starts[column], starts[column + 1]):
-            total = 0.0
-            for other in range(columns):
-                if other != column:
-                    total += pairs[code, row[other]]
-            found[code] += total
+    for other in range(len(row)):
+        own = pairs[row[other]]
+        for code in range(starts[other]):
+            found[code] += own[code]
+        for code in range(starts[other + 1], len(found)):
+            found[code] += own[code]
