@@ -136,7 +136,7 @@ class Provider:
 
 
 @njit(cache=True)
-def _two_nearest(codes, columns, found):
+def _two_nearest(codes: np.ndarray, columns: np.ndarray, found: np.ndarray) -> None:
     """`columns` holds the train table column by column, so that the inner loop runs over many rows at a time."""
     gaps = np.empty(columns.shape[1], dtype=np.uint16)
     for query in range(len(codes)):
@@ -151,6 +151,6 @@ def _two_nearest(codes, columns, found):
 
 
 @njit(cache=True)
-def _add_mismatches(column, code, gaps):
+def _add_mismatches(column: np.ndarray, code: int, gaps: np.ndarray) -> None:
     for row in range(len(column)):
         gaps[row] += column[row] != code

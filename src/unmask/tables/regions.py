@@ -79,7 +79,7 @@ def smallest_clusters(
         Region(starts, weights, constants, np.ones(clusters, dtype=bool)).places(table.codes), minlength=clusters
     )
     order = np.argsort(counts, kind="stable")
-    if smallest is None:
+    if rows is not None:
         smallest = max(1, int((np.cumsum(counts[order]) <= rows).sum()))
     wanted = np.zeros(clusters, dtype=bool)
     wanted[order[:smallest]] = True

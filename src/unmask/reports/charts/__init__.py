@@ -12,6 +12,7 @@ from unmask.reports.charts.histograms import distance_chart, histogram_chart
 from unmask.reports.charts.lines import ecdf_chart, finite, line_chart, power_chart, wealth_chart
 from unmask.reports.charts.risk import risk_chart
 from unmask.reports.charts.roc import roc_chart
+from unmask.reports.charts.scatter import scatter_chart
 from unmask.reports.charts.svg import Chart
 from unmask.reports.charts.tradeoff import tradeoff_chart
 from unmask.results.grid import Grid, GridKind, Series, SeriesKind
@@ -29,6 +30,7 @@ DRAWN: dict[SeriesKind, Draw] = {
     SeriesKind.RISK: risk_chart,
     SeriesKind.WEALTH: wealth_chart,
     SeriesKind.POWER: power_chart,
+    SeriesKind.SCATTER: scatter_chart,
     SeriesKind.TRADEOFF: tradeoff_chart,
 }
 ALONE = frozenset({SeriesKind.RISK})  # each of these series has a chart to itself
