@@ -1,9 +1,9 @@
 """Rebuild records of a real table from what a provider's privacy metrics answer.
 
 The generator is fitted to half of the table and stands behind an oracle, as companies offer it: whoever draws synthetic rows
-may have rows judged by IMS, DCR and NNDR against the other half. The attacker knows no real row. The report says how many records are
-rebuilt, at what cost, and what each mitigation would have done; records.csv says which. The rounds are kept, so that an
-interrupted run continues and more --rounds extend it.
+may have rows judged by IMS, DCR and NNDR against the other half. The attacker knows no real row. The report says how many
+records are rebuilt, at what cost, and what each mitigation would have done; records.csv says which. The rounds are kept, so
+that an interrupted run continues and more --rounds extend it.
 """
 
 import click

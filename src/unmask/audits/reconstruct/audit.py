@@ -39,6 +39,7 @@ from unmask.threats.oracle import Rules, Shown
 CUT = (
     "The real table was cut in halves, train and holdout: the metrics compare with people whom the generator never saw."
 )
+PIXELS = 64
 FEWEST = 20  # rows of train and of holdout
 
 
@@ -84,6 +85,8 @@ def audit_of(
             "--generator is missing. Name the generator behind the metrics; `unmask generators` lists them."
         )
     train = read_table(real, schema)
+    if plan.pictures and len(train.schema.columns) < PIXELS:
+        raise ParameterError(f"--pictures shows the last {PIXELS} columns; the table has {len(train.schema.columns)}.")
     held = None if holdout is None else read_table(holdout, train.schema)
     return OracleAudit(plan, plan.made(generator), train, held)
 
@@ -193,6 +196,7 @@ class OracleAudit:
                 way = "samples" if place < sampled else "search"
                 round_ = int(found.rounds[place]) + 1 if place < sampled else None
                 rows.append((int(row), bool(wanted), way, round_, int(found.read[place])))
+        rows.sort(key=lambda each: (each[4] is None, each[4] or 0, each[0]))  # who was rebuilt first
         return Records(("row", "wanted", "rebuilt by", "round", "rows read by then"), tuple(rows))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.attacks.reconstruction.enumerate import MOST_ROWS, domain_size, enumerate_domain
+from unmask.attacks.reconstruction.enumerate import MOST_ROWS, SMALL, domain_size, enumerate_domain
 from unmask.attacks.reconstruction.guided_search import Likelihoods, guided_search
 from unmask.attacks.reconstruction.history import EMPTY, History
 from unmask.attacks.reconstruction.padding import MOST_REPEATS, Reader, find_padding
@@ -18,6 +18,7 @@ from unmask.stream import stream
 from unmask.tables.regions import Region
 from unmask.threats.oracle import Cost, Oracle
 
+SAMPLED = 4  # where calls are limited, one in so many goes to samples
 LEARNT_FROM = 20_000  # sampled rows that say which values go together
 
 Block = tuple[np.ndarray, np.ndarray]  # rows and their rounds
@@ -55,8 +56,11 @@ def attacked(
     stage = _Stage(Reader(oracle, find_padding(oracle, rng)), History(oracle.schema, rng), region, watch)
     sampled, learnt = nothing(len(oracle.schema.columns), oracle.schema.code_type), _Learnt()
     times = np.empty(0, dtype=np.int64)
+    room = None if oracle.rules.calls is None else oracle.rules.calls // SAMPLED
     for codes, rounds in blocks:
         learnt.add(codes)
+        if room is not None:  # the rest of the calls is for searching: a few starts are worth more than many samples
+            codes, rounds = codes[: max(0, room - stage.reader.read)], rounds[: max(0, room - stage.reader.read)]
         sampled += sample_attack(stage.reader, stage.history, codes, rounds)
         seen = np.bincount(stage.history.known(codes), minlength=stage.history.count)
         seen[: len(times)] += times
@@ -116,13 +120,14 @@ def _searched(plan: ReconstructPlan, how: Searching, stage: _Stage, learnt: np.n
     if how is Searching.NONE:
         return nothing(columns, schema.code_type)
     if how is Searching.ENUMERATE:
-        return enumerate_domain(reader, history)
+        return enumerate_domain(reader, history, stage.region)
     if how is Searching.PAPER:
         return search_attack(reader, history, distance=plan.distance or max(1, columns // 4), region=stage.region)
-    return guided_search(
+    found = guided_search(
         reader, history, Likelihoods.of(schema, learnt),
         found=sampled, distance=plan.distance or columns, region=stage.region, watch=stage.watch,
     )  # fmt: skip
+    return found + enumerate_domain(reader, history, stage.region) if domain_size(schema) <= SMALL else found
 
 
 def _limits_met(reader: Reader) -> tuple[str, ...]:

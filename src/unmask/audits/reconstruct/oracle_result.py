@@ -188,7 +188,7 @@ def _lines(judged: Judged, places: np.ndarray) -> tuple[Series, ...]:
         ("rounds", by_round, judged.plan.rounds, "rounds"),
         ("rows read", read, judged.outcome.read, "rows whose distance was read"),
     ):
-        x = np.unique(np.geomspace(1, max(2, end), POINTS).astype(int))
+        x = np.unique(np.linspace(1, max(2, end), POINTS).astype(int))
         y = np.searchsorted(np.sort(at), x, side="right") / total
         lines.append(
             Series(
