@@ -3,6 +3,8 @@
 from tests.papers.experiment import Experiment
 from tests.papers.groundhog import figure_2, figure_3, figure_4, figure_6, figure_15
 from tests.papers.hittmeir import tables_2_to_5
+from tests.papers.reconsyn import figure_6 as reconsyn_figure_6
+from tests.papers.reconsyn import table_1, table_4
 from tests.papers.tapas import experiment_1, experiment_2
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -14,4 +16,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     experiment_1.EXPERIMENT,
     experiment_2.EXPERIMENT,
     tables_2_to_5.EXPERIMENT,
+    table_1.EXPERIMENT,
+    table_4.EXPERIMENT,
+    reconsyn_figure_6.EXPERIMENT,
 )
