@@ -81,8 +81,9 @@ def attacked(made: Challenge, name: str, generator: str, how: Attack, seed: int)
         if search == "paper":
             found = search_attack(own, again, distance=how.distance, region=region)
         else:
+            reach = made.train.codes.shape[1] if search == "far" else how.distance
             likelihoods = Likelihoods.of(oracle.schema, np.concatenate(learnt)[:20_000])
-            found = guided_search(own, again, likelihoods, found=sampled.codes, distance=how.distance, region=region)
+            found = guided_search(own, again, likelihoods, found=sampled.codes, distance=reach, region=region)
             if search == "swept" and domain_size(oracle.schema) <= SMALL:
                 found += enumerate_domain(own, again, region)
         records = np.concatenate([sampled.codes, found.codes])

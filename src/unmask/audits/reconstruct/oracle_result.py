@@ -13,7 +13,7 @@ from unmask.audits.part import Part
 from unmask.audits.reconstruct.oracle_game import Outcome, listed
 from unmask.audits.reconstruct.oracle_pictures import map_series, pictures
 from unmask.audits.reconstruct.oracle_rounds import Deployment
-from unmask.audits.reconstruct.plan import ReconstructPlan, Wanted
+from unmask.audits.reconstruct.plan import Locator, ReconstructPlan, Wanted
 from unmask.errors import InputError
 from unmask.results.figures import figure, in_100
 from unmask.results.grid import Cell, Grid, Section, Series
@@ -21,6 +21,8 @@ from unmask.results.policy import Severity
 from unmask.results.result import Exposure, Facts, Finding
 from unmask.stats import clopper_pearson, difference
 from unmask.stream import stream
+from unmask.tables.regions import Scale, smallest_clusters
+from unmask.threats.oracle import table_of
 
 CUSTOMER = "A customer who may draw from the generator and have rows judged by IMS, DCR and NNDR. Knows no real row."
 READER = "Somebody who draws from the generator as often, and has no metrics to ask."
@@ -95,7 +97,7 @@ def oracle_part(judged: Judged) -> Part:
             *_lines(judged, places),
             *(map_series(judged.deployment.train, outcome.found.codes, plan.seed) if rebuilt else ()),
         ),
-        notes=(*notes, *outcome.notes, *plan.domain_notes),
+        notes=(*notes, *_afterwards(judged), *outcome.notes, *plan.domain_notes),
         facts=Facts(at_risk=_at_risk(judged, places)),
     )
     return part
@@ -153,6 +155,21 @@ def _without_oracle(judged: Judged, confidence: float) -> tuple[Finding, ...]:
             Exposure(ours[1], ours[0], undefined="a record is guessed or not"),
         ),
     )
+
+
+def _afterwards(judged: Judged) -> tuple[str, ...]:
+    """Where outliers are looked for in what was rebuilt: how many of the wanted ones its smallest clusters hold."""
+    plan, codes = judged.plan, judged.outcome.found.codes
+    if plan.goal == Wanted.ANY or plan.locator != Locator.AFTERWARDS or len(codes) < plan.clusters:
+        return ()
+    rebuilt = table_of(judged.deployment.train.schema, codes)
+    most = max(1, round(plan.outlier_share * len(codes)))
+    seed = int(stream(plan.seed, "afterwards").integers(2**31))
+    region = smallest_clusters(rebuilt, clusters=plan.clusters, rows=most, scale=Scale.ONE_HOT, seed=seed)
+    wanted = judged.targets & (judged.places != EMPTY)
+    held = region.holds(judged.deployment.train.codes[wanted])
+    share = f"{held.mean():.0%}" if len(held) else "none"
+    return (f"The smallest clusters of what was rebuilt hold {share} of the {int(wanted.sum()):,} rebuilt outliers.",)
 
 
 def _at_risk(judged: Judged, places: np.ndarray) -> tuple[str, ...]:
