@@ -21,7 +21,7 @@ import numpy as np
 from unmask.datasets import adult, adult_small, gaussian
 from unmask.datasets.not_bundled import census, digits
 from unmask.errors import ParameterError
-from unmask.tables.regions import Region, Scale, outside, smallest_clusters, where
+from unmask.tables.regions import CodeScale, Region, outside, smallest_clusters, where
 from unmask.tables.table import Table
 
 RADIUS = 2.15
@@ -40,7 +40,7 @@ class Challenge:
     rounds: int
     distance: int
     clusters: int  # of the attacker's own locator
-    scale: Scale
+    scale: CodeScale
 
     @property
     def targets(self) -> np.ndarray:
@@ -54,24 +54,24 @@ def challenge(name: str, *, seed: int, path: str | Path | None = None) -> Challe
     if name == "gauss":
         table = gaussian(2, 2000, seed=seed, limit=SIDE, bins=BINS)
         train, holdout = table.take(range(1000)), table.take(range(1000, 2000))
-        return Challenge(name, train, holdout, outside(table.schema, RADIUS), 1000, 0, 10, Scale.RANGE)
+        return Challenge(name, train, holdout, outside(table.schema, RADIUS), 1000, 0, 10, CodeScale.RANGE)
     if name == "adult-small":
-        return _clustered(name, adult_small(), 6000, 10, 2, Scale.RANGE, rng)
+        return _clustered(name, adult_small(), 6000, 10, 2, CodeScale.RANGE, rng)
     if name == "adult":
         whole = adult()
         table = whole.select([column for column in whole.schema.names if column != "fnlwgt"])
-        return _clustered(name, table, 6000, 10, 1, Scale.ONE_HOT, rng)
+        return _clustered(name, table, 6000, 10, 1, CodeScale.ONE_HOT, rng)
     if name == "census":
         if path is None:
             raise ParameterError("The census data set is not bundled: give the path of its folder.")
-        return _clustered(name, census(path), 10_000, 4, 1, Scale.STANDARD, rng)
+        return _clustered(name, census(path), 10_000, 4, 1, CodeScale.STANDARD, rng)
     if name == "digits":
         return _digits(digits(path), rng)
     raise ParameterError(f"There is no challenge '{name}'. There are: gauss, adult-small, adult, census, digits.")
 
 
 def _clustered(
-    name: str, table: Table, rows: int, clusters: int, smallest: int, scale: Scale, rng: np.random.Generator
+    name: str, table: Table, rows: int, clusters: int, smallest: int, scale: CodeScale, rng: np.random.Generator
 ) -> Challenge:
     chosen = rng.permutation(len(table))[:rows]
     train, holdout = table.take(chosen[: rows // 2]), table.take(chosen[rows // 2 :])
@@ -88,4 +88,4 @@ def _digits(table: Table, rng: np.random.Generator) -> Challenge:
     half = len(chosen) // 2
     train, holdout = table.take(chosen[:half]), table.take(chosen[half : 2 * half])
     zeros = where(table.schema, "digit", np.array([0]))
-    return Challenge("digits", train, holdout, zeros, 5000, 16, 10, Scale.RANGE)
+    return Challenge("digits", train, holdout, zeros, 5000, 16, 10, CodeScale.RANGE)

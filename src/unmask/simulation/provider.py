@@ -20,12 +20,17 @@ from unmask.metrics.similarity import Distance, Reference, Similarity
 from unmask.tables.distance import kth_distances
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
-from unmask.threats.oracle import Answers, Cost, Rules, Shown, table_of
+from unmask.threats.oracle import Answers, Cost, Rules, ScoresShown, table_of
 
 FEW = 64  # rows that are compared without packing the train table anew
 PERCENTILE = 5.0
 SCORES = 5  # IMS, the percentiles of DCR and NNDR, their means
-HIDDEN = {Shown.ALL: [], Shown.MEAN: [1, 2], Shown.PERCENTILE: [3, 4], Shown.NONE: [0, 1, 2, 3, 4]}
+HIDDEN = {
+    ScoresShown.ALL: [],
+    ScoresShown.MEAN: [1, 2],
+    ScoresShown.PERCENTILE: [3, 4],
+    ScoresShown.NONE: [0, 1, 2, 3, 4],
+}
 
 
 class Provider:

@@ -18,7 +18,7 @@ from unmask.tables.schema import Schema
 from unmask.tables.table import Table
 
 
-class Scale(StrEnum):
+class CodeScale(StrEnum):
     """Which numbers stand for the codes of a column."""
 
     RANGE = "range"  # 0 to 1 over the public domain
@@ -52,7 +52,7 @@ def smallest_clusters(
     clusters: int,
     smallest: int | None = None,
     rows: int | None = None,
-    scale: Scale = Scale.RANGE,
+    scale: CodeScale = CodeScale.RANGE,
     seed: int = 0,
 ) -> Region:
     """The smallest clusters of a mixture fitted to a table: `smallest` of them, or as many as hold at most `rows` rows.
@@ -69,7 +69,7 @@ def smallest_clusters(
             f"{len(table)} rows cannot be divided into {clusters} clusters. Use more rows, or fewer clusters."
         )
     starts = _starts(table.schema)
-    numbers, values = _numbers(table, Scale(scale))
+    numbers, values = _numbers(table, CodeScale(scale))
     mixture = GaussianMixture(clusters, covariance_type="diag", reg_covar=1e-4, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a mixture that is not quite there divides people as well
@@ -107,14 +107,14 @@ def _starts(schema: Schema) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(schema.sizes)]).astype(np.int64)
 
 
-def _numbers(table: Table, scale: Scale) -> tuple[np.ndarray, list[np.ndarray]]:
+def _numbers(table: Table, scale: CodeScale) -> tuple[np.ndarray, list[np.ndarray]]:
     """The numbers of every row, and for each column the numbers of each of its codes (codes x numbers)."""
     values, parts = [], []
     for position, size in enumerate(table.schema.sizes):
         codes = np.minimum(table.codes[:, position], size - 1)
-        if scale is Scale.ONE_HOT:
+        if scale is CodeScale.ONE_HOT:
             each = np.eye(size)
-        elif scale is Scale.RANGE:
+        elif scale is CodeScale.RANGE:
             each = np.arange(size)[:, None] / max(1, size - 1)
         else:
             each = (np.arange(size)[:, None] - codes.mean()) / (codes.std() or 1.0)

@@ -18,7 +18,7 @@ from unmask.tables.schema import Schema
 from unmask.tables.table import Table
 
 
-class Shown(StrEnum):
+class ScoresShown(StrEnum):
     """Which scores an answer holds where all tests pass."""
 
     ALL = "all"  # IMS, mean and 5th percentile of DCR and NNDR
@@ -31,15 +31,15 @@ class Shown(StrEnum):
 class Rules:
     """What every customer knows of the answers. An attacker knows them too."""
 
-    shown: Shown = Shown.ALL
+    shown: ScoresShown = ScoresShown.ALL
     decimals: int | None = None  # scores are rounded to so many; None: as they are
     calls: int | None = None  # calls that are answered; None: all
     epsilon: float | None = None  # of each call: Laplace noise on every score and on the limits of the tests
 
     def __post_init__(self) -> None:
-        if self.shown not in list(Shown):
-            raise ParameterError(f"'{self.shown}' are no scores; choose one of {', '.join(Shown)}.")
-        object.__setattr__(self, "shown", Shown(self.shown))
+        if self.shown not in list(ScoresShown):
+            raise ParameterError(f"'{self.shown}' are no scores; choose one of {', '.join(ScoresShown)}.")
+        object.__setattr__(self, "shown", ScoresShown(self.shown))
         if self.decimals is not None and not 0 <= self.decimals <= 12:
             raise ParameterError(f"decimals is {self.decimals}; use 0 to 12, or leave it out.")
         if self.calls is not None and self.calls < 0:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask import generators
+from unmask.attacks.reconstruction.asked_rows import AskedRows
 from unmask.attacks.reconstruction.guided_search import Likelihoods
-from unmask.attacks.reconstruction.history import History
 from unmask.attacks.reconstruction.padding import Reader, find_padding
 from unmask.attacks.reconstruction.sample import candidates, sample_attack
 from unmask.datasets import gaussian
@@ -53,7 +53,7 @@ class Game:
 
     oracle: Provider
     reader: Reader
-    history: History
+    history: AskedRows
     sampled: np.ndarray
     drawn: np.ndarray
 
@@ -64,7 +64,7 @@ class Game:
 
 def sampled(oracle, *, rows, rounds, region=None, seed=1):
     rng = np.random.default_rng(seed)
-    reader, history = Reader(oracle, find_padding(oracle, rng)), History(oracle.schema, rng)
+    reader, history = Reader(oracle, find_padding(oracle, rng)), AskedRows(oracle.schema, rng)
     streams = [np.random.default_rng([seed, each]) for each in range(rounds)]
     codes, of_round = candidates(oracle, rows, streams, region)
     found = sample_attack(reader, history, codes, of_round)

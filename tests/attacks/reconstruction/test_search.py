@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.attacks.reconstruction.played import Fresh, provider_of, rows_of, sampled, share, small
+from unmask.attacks.reconstruction.asked_rows import AskedRows
 from unmask.attacks.reconstruction.enumerate import domain_size, enumerate_domain
 from unmask.attacks.reconstruction.guided_search import guided_search
-from unmask.attacks.reconstruction.history import History
 from unmask.attacks.reconstruction.padding import COPIES, Reader, find_padding
 from unmask.attacks.reconstruction.search import search_attack
 from unmask.datasets import challenge
@@ -28,7 +28,7 @@ def test_a_small_grid_is_rebuilt_for_the_calls_that_a_formula_predicts(grid, rng
     oracle = provider_of("random", train, holdout)
     reader = Reader(oracle, find_padding(oracle, rng))
     tries = oracle.cost.calls
-    found = enumerate_domain(reader, History(oracle.schema, rng))
+    found = enumerate_domain(reader, AskedRows(oracle.schema, rng))
     cells = int(np.prod(SHAPE))
     assert rows_of(found.codes) == rows_of(train.codes)
     assert (oracle.cost.calls, reader.read) == (cells + tries, cells)
@@ -62,7 +62,7 @@ def test_every_row_of_the_history_is_explained_in_the_end(grid):
 
 def test_history_knows_what_was_asked(rng):
     schema = small(10, SHAPE, 1).schema
-    history, naive = History(schema, rng), {}
+    history, naive = AskedRows(schema, rng), {}
     for _ in range(30):
         codes = rng.integers(0, schema.sizes, size=(40, 4)).astype(schema.code_type)
         fresh = history.fresh(codes)

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from unmask import generators
+from unmask.attacks.reconstruction.asked_rows import EMPTY, AskedRows
 from unmask.attacks.reconstruction.enumerate import SMALL, domain_size, enumerate_domain
 from unmask.attacks.reconstruction.guided_search import Likelihoods, guided_search
-from unmask.attacks.reconstruction.history import EMPTY, History
 from unmask.attacks.reconstruction.padding import Reader, find_padding
 from unmask.attacks.reconstruction.sample import candidates, locate, nothing, sample_attack
 from unmask.attacks.reconstruction.search import search_attack
@@ -63,7 +63,7 @@ def attacked(made: Challenge, name: str, generator: str, how: Attack, seed: int)
     elif how.wanted == "any record":
         region = None
     start = time.process_time()
-    reader, history = Reader(oracle, find_padding(oracle, rng)), History(oracle.schema, rng)
+    reader, history = Reader(oracle, find_padding(oracle, rng)), AskedRows(oracle.schema, rng)
     sampled, learnt = nothing(made.train.codes.shape[1], made.train.codes.dtype), []
     for low in range(0, how.rounds, BLOCK):
         streams = [np.random.default_rng([seed, each]) for each in range(low, min(how.rounds, low + BLOCK))]
@@ -105,7 +105,7 @@ def _shares(made: Challenge, found: np.ndarray) -> tuple[float, float]:
 
 
 def _places(rows: np.ndarray, among: np.ndarray, made: Challenge) -> np.ndarray:
-    history = History(made.train.schema, np.random.default_rng(0))
+    history = AskedRows(made.train.schema, np.random.default_rng(0))
     among = among[history.fresh(among)]
     history.add(among, np.zeros(len(among), dtype=np.int16))
     return history.known(rows)

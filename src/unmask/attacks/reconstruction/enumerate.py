@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from unmask.attacks.reconstruction.history import History
+from unmask.attacks.reconstruction.asked_rows import AskedRows
 from unmask.attacks.reconstruction.padding import Reader
-from unmask.attacks.reconstruction.sample import Found, nothing, sample_attack
+from unmask.attacks.reconstruction.sample import Rebuilt, nothing, sample_attack
 from unmask.tables.regions import Region
 from unmask.tables.schema import Schema
 
@@ -24,7 +24,7 @@ def domain_size(schema: Schema) -> int:
     return math.prod(int(size) for size in schema.sizes)
 
 
-def enumerate_domain(reader: Reader, history: History, region: Region | None = None) -> Found:
+def enumerate_domain(reader: Reader, history: AskedRows, region: Region | None = None) -> Rebuilt:
     """Every train record (of the region), for as many rows read as it has rows that were not asked about before."""
     schema = reader.oracle.schema
     found = nothing(len(schema.columns), schema.code_type)

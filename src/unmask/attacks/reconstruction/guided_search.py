@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from unmask.attacks.reconstruction.history import EMPTY, History
+from unmask.attacks.reconstruction.asked_rows import EMPTY, AskedRows
 from unmask.attacks.reconstruction.padding import Reader
-from unmask.attacks.reconstruction.sample import Found
+from unmask.attacks.reconstruction.sample import Rebuilt
 from unmask.tables.distance import kth_distances
 from unmask.tables.regions import Region
 from unmask.tables.schema import Schema
@@ -69,14 +69,14 @@ class Likelihoods:
 
 def guided_search(
     reader: Reader,
-    history: History,
+    history: AskedRows,
     likelihoods: Likelihoods,
     *,
     found: np.ndarray,
     distance: int,
     region: Region | None = None,
     watch: Callable[[int], None] = lambda count: None,
-) -> Found:
+) -> Rebuilt:
     """Every record that rows of the history at most `distance` away prove, directly or by way of others.
 
     `found` are the records that are known already; rows outside the region are not begun with. Ends
@@ -94,10 +94,10 @@ def guided_search(
             watch(len(records.codes))
         queues.fill(records.codes)
     new = records.codes[len(found) :].copy()
-    return Found(new, np.full(len(new), -1), np.array(read, dtype=np.int64))
+    return Rebuilt(new, np.full(len(new), -1), np.array(read, dtype=np.int64))
 
 
-def _repair(reader: Reader, history: History, likelihoods: Likelihoods, start: int) -> np.ndarray | None:
+def _repair(reader: Reader, history: AskedRows, likelihoods: Likelihoods, start: int) -> np.ndarray | None:
     """From a row of the history to a record; None where distances could not be read."""
     row, gap = history.codes[start].copy(), int(history.distances[start])
     settled = np.zeros(len(row), dtype=bool)
@@ -123,7 +123,7 @@ def _repair(reader: Reader, history: History, likelihoods: Likelihoods, start: i
     return row
 
 
-def _distance(reader: Reader, history: History, row: np.ndarray) -> int:
+def _distance(reader: Reader, history: AskedRows, row: np.ndarray) -> int:
     at = int(history.known(row[None])[0])
     if at != EMPTY:
         return int(history.distances[at])
@@ -133,7 +133,7 @@ def _distance(reader: Reader, history: History, row: np.ndarray) -> int:
 
 
 class _Records:
-    """Found records in one growing array."""
+    """Rebuilt records in one growing array."""
 
     def __init__(self, found: np.ndarray) -> None:
         self._kept = np.empty((max(256, 2 * len(found)), found.shape[1]), dtype=found.dtype)
@@ -154,7 +154,7 @@ class _Records:
 class _Queues:
     """Rows of the history that no found record explains, by distance, nearest first; rows that join later are taken in."""
 
-    def __init__(self, history: History, schema: Schema, distance: int, region: Region | None) -> None:
+    def __init__(self, history: AskedRows, schema: Schema, distance: int, region: Region | None) -> None:
         self._history, self._schema, self._region = history, schema, region
         self._taken = self._pruned = 0
         self._rows = [np.empty(0, dtype=np.int64) for _ in range(distance + 1)]

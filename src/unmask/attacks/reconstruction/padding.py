@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from unmask.errors import InputError
-from unmask.threats.oracle import Answers, Oracle, Shown, ask_each, table_of
+from unmask.threats.oracle import Answers, Oracle, ScoresShown, ask_each, table_of
 
 COPIES = 20  # from here on the 5th percentile is that of the padding
 COPIES_PERCENTILE = 19  # up to here it is not
@@ -99,11 +99,11 @@ class Reader:
         rules = self.oracle.rules
         if rules.epsilon is not None:
             return self._through_noise(codes, found)
-        if rules.shown is Shown.NONE:
+        if rules.shown is ScoresShown.NONE:
             answers = self._asked(codes, COPIES)
             found[: len(answers)][~answers.passed] = 0
             return found
-        if rules.shown is Shown.PERCENTILE:
+        if rules.shown is ScoresShown.PERCENTILE:
             return self._by_percentile(codes, found)
         if rules.decimals is not None:
             return self._by_rounded_mean(codes, found, rules.decimals)
@@ -164,7 +164,7 @@ class Reader:
 
     def _through_noise(self, codes: np.ndarray, found: np.ndarray) -> np.ndarray:
         repeats = self.repeats
-        if repeats > MOST_REPEATS or self.oracle.rules.shown in (Shown.NONE, Shown.PERCENTILE):
+        if repeats > MOST_REPEATS or self.oracle.rules.shown in (ScoresShown.NONE, ScoresShown.PERCENTILE):
             return found
         total, heard = np.zeros(len(codes)), np.zeros(len(codes))
         for _ in range(repeats):

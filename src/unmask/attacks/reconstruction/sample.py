@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.attacks.reconstruction.history import History
+from unmask.attacks.reconstruction.asked_rows import AskedRows
 from unmask.attacks.reconstruction.padding import Reader
-from unmask.tables.regions import Region, Scale, smallest_clusters
+from unmask.tables.regions import CodeScale, Region, smallest_clusters
 from unmask.threats.oracle import Oracle
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Rebuilt:
     """Records at distance 0, in the order in which they were found, with the round and the rows read by then."""
 
     codes: np.ndarray
@@ -24,13 +24,13 @@ class Found:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __add__(self, other: Found) -> Found:
+    def __add__(self, other: Rebuilt) -> Rebuilt:
         pairs = ((self.codes, other.codes), (self.rounds, other.rounds), (self.read, other.read))
-        return Found(*(np.concatenate(each) for each in pairs))
+        return Rebuilt(*(np.concatenate(each) for each in pairs))
 
 
 def locate(
-    oracle: Oracle, train_rows: int, outliers: int, *, clusters: int, scale: Scale, rng: np.random.Generator
+    oracle: Oracle, train_rows: int, outliers: int, *, clusters: int, scale: CodeScale, rng: np.random.Generator
 ) -> Region:
     """OutliersLocator: the smallest clusters of a mixture fitted to synthetic rows, up to so many outliers.
 
@@ -54,16 +54,16 @@ def candidates(
     return np.concatenate(codes), np.concatenate(rounds)
 
 
-def sample_attack(reader: Reader, history: History, codes: np.ndarray, rounds: np.ndarray) -> Found:
+def sample_attack(reader: Reader, history: AskedRows, codes: np.ndarray, rounds: np.ndarray) -> Rebuilt:
     """SampleAttack on the rows of some rounds: those not asked about before are read; distance 0 is a record."""
     fresh = history.fresh(codes)
     codes, rounds, before = codes[fresh], rounds[fresh], reader.read
     distances = reader.distances(codes)
     history.add(codes, distances)
     found = np.flatnonzero(distances == 0)
-    return Found(codes[found], rounds[found], before + 1 + found)
+    return Rebuilt(codes[found], rounds[found], before + 1 + found)
 
 
-def nothing(schema_columns: int, kind: np.dtype) -> Found:
+def nothing(schema_columns: int, kind: np.dtype) -> Rebuilt:
     """No record yet."""
-    return Found(np.empty((0, schema_columns), dtype=kind), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+    return Rebuilt(np.empty((0, schema_columns), dtype=kind), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from unmask.attacks.reconstruction.history import History
+from unmask.attacks.reconstruction.asked_rows import AskedRows
 from unmask.attacks.reconstruction.padding import Reader
-from unmask.attacks.reconstruction.sample import Found, nothing
+from unmask.attacks.reconstruction.sample import Rebuilt, nothing
 from unmask.tables.regions import Region
 
 WAVE = 1024
 
 
-def search_attack(reader: Reader, history: History, *, distance: int, region: Region | None) -> Found:
+def search_attack(reader: Reader, history: AskedRows, *, distance: int, region: Region | None) -> Rebuilt:
     """Every record that greedy repair of rows at most `distance` away finds."""
     sizes = reader.oracle.schema.sizes
     near = np.flatnonzero((history.distances > 0) & (history.distances <= distance))
@@ -36,7 +36,7 @@ def search_attack(reader: Reader, history: History, *, distance: int, region: Re
     return found
 
 
-def _wave(reader: Reader, history: History, region: Region | None, rows: np.ndarray, gaps: np.ndarray) -> Found:
+def _wave(reader: Reader, history: AskedRows, region: Region | None, rows: np.ndarray, gaps: np.ndarray) -> Rebuilt:
     """One step at a time for all rows of a wave; `rows` and `gaps` are changed."""
     sizes = reader.oracle.schema.sizes
     columns = len(sizes)
@@ -68,11 +68,11 @@ def _wave(reader: Reader, history: History, region: Region | None, rows: np.ndar
     return found
 
 
-def _ask(reader: Reader, history: History, codes: np.ndarray) -> tuple[Found, np.ndarray, np.ndarray]:
+def _ask(reader: Reader, history: AskedRows, codes: np.ndarray) -> tuple[Rebuilt, np.ndarray, np.ndarray]:
     """Read what is new: records among it, distances, and which of the rows were asked about."""
     fresh = history.fresh(codes)
     before = reader.read
     distances = reader.distances(codes[fresh])
     history.add(codes[fresh], distances)
     at = np.flatnonzero(distances == 0)
-    return Found(codes[fresh[at]], np.full(len(at), -1), before + 1 + at), distances, fresh
+    return Rebuilt(codes[fresh[at]], np.full(len(at), -1), before + 1 + at), distances, fresh

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from unmask import generators as generator_list
-from unmask.attacks.reconstruction.history import EMPTY
+from unmask.attacks.reconstruction.asked_rows import EMPTY
 from unmask.attacks.reconstruction.sample import locate
 from unmask.audits.part import Part, together
 from unmask.audits.plan import takes
 from unmask.audits.reconstruct.oracle_game import Block, attacked
 from unmask.audits.reconstruct.oracle_mitigations import mitigations_grid
-from unmask.audits.reconstruct.oracle_result import Judged, check_targets, oracle_part
+from unmask.audits.reconstruct.oracle_result import JudgedRecords, check_targets, oracle_part
 from unmask.audits.reconstruct.oracle_rounds import Deployment, RoundsSetting, round_tasks, used
 from unmask.audits.reconstruct.plan import Locator, ReconstructPlan, Wanted
 from unmask.audits.runner import Runner, Say, silent
@@ -31,10 +31,10 @@ from unmask.simulation.executors import Executor, Progress, no_progress
 from unmask.simulation.gather import gather
 from unmask.stream import stream
 from unmask.tables.read import read_table
-from unmask.tables.regions import Region, Scale, smallest_clusters
+from unmask.tables.regions import CodeScale, Region, smallest_clusters
 from unmask.tables.table import Table
 from unmask.tables.units import units
-from unmask.threats.oracle import Rules, Shown
+from unmask.threats.oracle import Rules, ScoresShown
 
 CUT = (
     "The real table was cut in halves, train and holdout: the metrics compare with people whom the generator never saw."
@@ -146,7 +146,7 @@ class OracleAudit:
     @property
     def rules(self) -> Rules:
         plan = self.plan
-        return Rules(Shown(plan.scores), plan.decimals, plan.calls, plan.call_epsilon)
+        return Rules(ScoresShown(plan.scores), plan.decimals, plan.calls, plan.call_epsilon)
 
     def run(self, runner: Runner) -> Result:
         """Draw the rounds, ask the oracle about them, search, and hold what was found against the truth."""
@@ -166,7 +166,7 @@ class OracleAudit:
                 "reconsyn", str(problem), "Give another --holdout, or cut the real table anew (--seed)."
             )
             return together([noticed, failed, Part(not_tested=(nothing,))]).told(self.expected(), None)
-        judged = Judged(self.plan, self.deployment, outcome, scene.targets, scene.controls)
+        judged = JudgedRecords(self.plan, self.deployment, outcome, scene.targets, scene.controls)
         parts = [noticed, failed, Part(notes=scene.notes), oracle_part(judged)]
         if self.plan.mitigations:
             grid = mitigations_grid(self.plan, self.deployment, blocks, scene.region, judged.share)
@@ -185,7 +185,7 @@ class OracleAudit:
         blocks = [used(outcome, plan.rounds) for _, outcome in gathered.done]
         return blocks, Part(notes=words, failed_tasks=len(gathered.failures))
 
-    def _records(self, judged: Judged) -> Records:
+    def _records(self, judged: JudgedRecords) -> Records:
         """Everybody in the train table: wanted or not, rebuilt or not, when."""
         places, found, sampled = judged.places, judged.outcome.found, len(judged.outcome.sampled)
         rows: list[tuple[Cell, ...]] = []
@@ -201,7 +201,7 @@ class OracleAudit:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class WantedRecords:
     """Who is wanted, where the attacker looks, and what is to be said about it."""
 
     region: Region | None  # None: everywhere
@@ -210,29 +210,31 @@ class Scene:
     notes: tuple[str, ...]
 
 
-def scene_of(plan: ReconstructPlan, deployment: Deployment) -> Scene:
+def scene_of(plan: ReconstructPlan, deployment: Deployment) -> WantedRecords:
     """The wanted rows of train and holdout, and the region in which the attacker looks for them."""
     train, holdout = deployment.train, deployment.holdout
     if plan.goal == Wanted.ANY:
-        return Scene(None, np.ones(len(train), dtype=bool), np.ones(len(holdout), dtype=bool), ())
+        return WantedRecords(None, np.ones(len(train), dtype=bool), np.ones(len(holdout), dtype=bool), ())
     seed = int(stream(plan.seed, "clusters").integers(2**31))
     most = max(1, round(plan.outlier_share * len(train)))
-    defined = smallest_clusters(train, clusters=plan.clusters, rows=most, scale=Scale.ONE_HOT, seed=seed)
+    defined = smallest_clusters(train, clusters=plan.clusters, rows=most, scale=CodeScale.ONE_HOT, seed=seed)
     targets, controls = defined.holds(train.codes), defined.holds(holdout.codes)
     check_targets(targets, controls)
     said = f"Wanted are {int(targets.sum()):,} outliers: the smallest of {plan.clusters} clusters of the train table."
     if plan.locator == Locator.SHARED:
-        return Scene(defined, targets, controls, (said, "The attacker was given the clusters that define them."))
+        return WantedRecords(
+            defined, targets, controls, (said, "The attacker was given the clusters that define them.")
+        )
     if plan.locator == Locator.AFTERWARDS:
-        return Scene(
+        return WantedRecords(
             None, targets, controls, (said, "The attacker rebuilds what can be rebuilt and looks for outliers in that.")
         )
     own = locate(
         deployment.provider(), len(train), int(targets.sum()),
-        clusters=plan.clusters, scale=Scale.ONE_HOT, rng=stream(plan.seed, "locator"),
+        clusters=plan.clusters, scale=CodeScale.ONE_HOT, rng=stream(plan.seed, "locator"),
     )  # fmt: skip
     covered = float(own.holds(train.codes[targets]).mean())
-    return Scene(
+    return WantedRecords(
         own, targets, controls,
         (said, f"The attacker's own clusters, of synthetic rows, hold {covered:.0%} of them; no others are looked for."),
     )  # fmt: skip

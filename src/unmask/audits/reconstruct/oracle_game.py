@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unmask.attacks.reconstruction.asked_rows import EMPTY, AskedRows
 from unmask.attacks.reconstruction.enumerate import MOST_ROWS, SMALL, domain_size, enumerate_domain
 from unmask.attacks.reconstruction.guided_search import Likelihoods, guided_search
-from unmask.attacks.reconstruction.history import EMPTY, History
 from unmask.attacks.reconstruction.padding import MOST_REPEATS, Reader, find_padding
-from unmask.attacks.reconstruction.sample import Found, nothing, sample_attack
+from unmask.attacks.reconstruction.sample import Rebuilt, nothing, sample_attack
 from unmask.attacks.reconstruction.search import search_attack
 from unmask.audits.reconstruct.plan import ReconstructPlan, Searching
 from unmask.stream import stream
@@ -26,11 +26,11 @@ Watch = Callable[[int], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Reconstruction:
     """What an attack found, and what it asked for it."""
 
-    sampled: Found
-    searched: Found
+    sampled: Rebuilt
+    searched: Rebuilt
     read_sampling: int  # rows whose distance was asked for
     read: int
     cost_sampling: Cost
@@ -39,7 +39,7 @@ class Outcome:
     notes: tuple[str, ...]
 
     @property
-    def found(self) -> Found:
+    def found(self) -> Rebuilt:
         return self.sampled + self.searched
 
 
@@ -50,10 +50,10 @@ def attacked(
     region: Region | None,
     *,
     watch: Watch = lambda found: None,
-) -> Outcome:
+) -> Reconstruction:
     """SampleAttack on the rounds, then the search that the plan names. An oracle that never passes is an InputError."""
     rng = stream(plan.seed, "attacker")
-    stage = _Stage(Reader(oracle, find_padding(oracle, rng)), History(oracle.schema, rng), region, watch)
+    stage = _Stage(Reader(oracle, find_padding(oracle, rng)), AskedRows(oracle.schema, rng), region, watch)
     sampled, learnt = nothing(len(oracle.schema.columns), oracle.schema.code_type), _Learnt()
     times = np.empty(0, dtype=np.int64)
     room = None if oracle.rules.calls is None else oracle.rules.calls // SAMPLED
@@ -73,7 +73,7 @@ def attacked(
     frequent = np.argsort(-times, kind="stable")[: min(found, drawn)]
     guesses = stage.history.codes[frequent].copy()
     notes += _limits_met(stage.reader)
-    return Outcome(sampled, searched, read, stage.reader.read, cost, oracle.cost, guesses, notes)
+    return Reconstruction(sampled, searched, read, stage.reader.read, cost, oracle.cost, guesses, notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class _Stage:
     """What the steps of an attack share."""
 
     reader: Reader
-    history: History
+    history: AskedRows
     region: Region | None
     watch: Watch
 
@@ -114,7 +114,7 @@ def _way(plan: ReconstructPlan, oracle: Oracle) -> tuple[Searching, tuple[str, .
     )
 
 
-def _searched(plan: ReconstructPlan, how: Searching, stage: _Stage, learnt: np.ndarray, sampled: np.ndarray) -> Found:
+def _searched(plan: ReconstructPlan, how: Searching, stage: _Stage, learnt: np.ndarray, sampled: np.ndarray) -> Rebuilt:
     schema, reader, history = stage.reader.oracle.schema, stage.reader, stage.history
     columns = len(schema.columns)
     if how is Searching.NONE:
@@ -144,7 +144,7 @@ def _limits_met(reader: Reader) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def listed(rows: np.ndarray, among: np.ndarray, history: History) -> np.ndarray:
+def listed(rows: np.ndarray, among: np.ndarray, history: AskedRows) -> np.ndarray:
     """Which rows stand among others; `history` is an empty one of their schema. -1: not, else the place in `among`."""
     fresh = history.fresh(among)
     history.add(among[fresh], np.zeros(len(fresh), dtype=np.int16))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unmask.audits.reconstruct.oracle_game import Block, Outcome, attacked
+from unmask.audits.reconstruct.oracle_game import Block, Reconstruction, attacked
 from unmask.audits.reconstruct.oracle_rounds import Deployment
 from unmask.audits.reconstruct.plan import ReconstructPlan, Searching
 from unmask.errors import InputError
@@ -15,7 +15,7 @@ from unmask.metrics.filters import Filter, OutlierFilter, SimilarityFilter
 from unmask.metrics.similarity import Distance
 from unmask.results.grid import Cell, Grid, Section
 from unmask.tables.regions import Region
-from unmask.threats.oracle import Rules, Shown, table_of
+from unmask.threats.oracle import Rules, ScoresShown, table_of
 
 ROUNDS = 10  # of the attacker, for each
 MOST_ROWS = 50_000  # of them: a table of millions would take hours with all its mitigations
@@ -35,8 +35,8 @@ TRIED = (
     Mitigation("none"),
     Mitigation("scores with 2 decimals", Rules(decimals=2)),
     Mitigation("scores with 1 decimal", Rules(decimals=1)),
-    Mitigation("5th percentiles only", Rules(shown=Shown.PERCENTILE)),
-    Mitigation("pass or fail only", Rules(shown=Shown.NONE), costs="scores"),
+    Mitigation("5th percentiles only", Rules(shown=ScoresShown.PERCENTILE)),
+    Mitigation("pass or fail only", Rules(shown=ScoresShown.NONE), costs="scores"),
     Mitigation("1,000 calls", Rules(calls=1000), costs="calls"),
     Mitigation("100 calls", Rules(calls=100), costs="calls"),
     Mitigation("noise, epsilon 1 a call", Rules(epsilon=1.0), costs="scores that mean anything"),
@@ -45,7 +45,7 @@ TRIED = (
     Mitigation("outlier filter", filters=(OutlierFilter(distance=Distance.HAMMING),), costs="the rows of rare people"),
 )
 
-Share = Callable[[Outcome], float]
+Share = Callable[[Reconstruction], float]
 
 
 def mitigations_grid(

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unmask.attacks.reconstruction.asked_rows import EMPTY, AskedRows
 from unmask.attacks.reconstruction.enumerate import domain_size
-from unmask.attacks.reconstruction.history import EMPTY, History
 from unmask.audits.advice import advice_for
 from unmask.audits.part import Part
-from unmask.audits.reconstruct.oracle_game import Outcome, listed
+from unmask.audits.reconstruct.oracle_game import Reconstruction, listed
 from unmask.audits.reconstruct.oracle_pictures import map_series, pictures
 from unmask.audits.reconstruct.oracle_rounds import Deployment
 from unmask.audits.reconstruct.plan import Locator, ReconstructPlan, Wanted
@@ -21,7 +21,7 @@ from unmask.results.policy import Severity
 from unmask.results.result import Exposure, Facts, Finding
 from unmask.stats import clopper_pearson, difference
 from unmask.stream import stream
-from unmask.tables.regions import Scale, smallest_clusters
+from unmask.tables.regions import CodeScale, smallest_clusters
 from unmask.threats.oracle import table_of
 
 CUSTOMER = "A customer who may draw from the generator and have rows judged by IMS, DCR and NNDR. Knows no real row."
@@ -31,12 +31,12 @@ NEAR = 0.1  # of the domain read: hardly less than trying everything
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedRecords:
     """An outcome held against the truth, which only the auditor knows."""
 
     plan: ReconstructPlan
     deployment: Deployment
-    outcome: Outcome
+    outcome: Reconstruction
     targets: np.ndarray  # of train rows: wanted by the attacker
     controls: np.ndarray  # of holdout rows: would have been
 
@@ -46,7 +46,7 @@ class Judged:
         return self.among(self.deployment.train.codes, self.outcome.found.codes)
 
     def among(self, rows: np.ndarray, found: np.ndarray) -> np.ndarray:
-        return listed(rows, found, History(self.deployment.train.schema, stream(0, "compare")))
+        return listed(rows, found, AskedRows(self.deployment.train.schema, stream(0, "compare")))
 
     def hits(self, found: np.ndarray) -> tuple[tuple[int, int], tuple[int, int]]:
         """Wanted train rows among the found, and holdout rows of the same kind: successes and attempts."""
@@ -57,7 +57,7 @@ class Judged:
         theirs = (int(held[self.controls].sum()), int(self.controls.sum()))
         return ours, theirs
 
-    def share(self, outcome: Outcome) -> float:
+    def share(self, outcome: Reconstruction) -> float:
         """The share of wanted train rows whose record was found."""
         (hit, total), _ = self.hits(outcome.found.codes)
         return hit / total
@@ -72,7 +72,7 @@ def check_targets(targets: np.ndarray, controls: np.ndarray) -> None:
         )
 
 
-def oracle_part(judged: Judged) -> Part:
+def oracle_part(judged: JudgedRecords) -> Part:
     """Findings, lines, the cost, and records."""
     plan, outcome = judged.plan, judged.outcome
     confidence = 1 - (1 - plan.confidence) / 2  # two headline findings share the error
@@ -107,7 +107,7 @@ def _wanted(plan: ReconstructPlan) -> str:
     return "train records" if plan.goal == Wanted.ANY else "outliers of the train table"
 
 
-def _with_oracle(judged: Judged, confidence: float) -> Finding:
+def _with_oracle(judged: JudgedRecords, confidence: float) -> Finding:
     ours, theirs = judged.hits(judged.outcome.found.codes)
     gain = difference(ours, theirs, confidence=confidence)
     severity = Severity.HIGH if gain.low > 0 else Severity.NONE  # records rebuilt beyond chance
@@ -133,7 +133,7 @@ def _with_oracle(judged: Judged, confidence: float) -> Finding:
     )
 
 
-def _without_oracle(judged: Judged, confidence: float) -> tuple[Finding, ...]:
+def _without_oracle(judged: JudgedRecords, confidence: float) -> tuple[Finding, ...]:
     """As many guesses as were found, the most frequent of the samples: what the generator gives away by itself."""
     if not len(judged.outcome.guesses):
         return ()
@@ -157,7 +157,7 @@ def _without_oracle(judged: Judged, confidence: float) -> tuple[Finding, ...]:
     )
 
 
-def _afterwards(judged: Judged) -> tuple[str, ...]:
+def _afterwards(judged: JudgedRecords) -> tuple[str, ...]:
     """Where outliers are looked for in what was rebuilt: how many of the wanted ones its smallest clusters hold."""
     plan, codes = judged.plan, judged.outcome.found.codes
     if plan.goal == Wanted.ANY or plan.locator != Locator.AFTERWARDS or len(codes) < plan.clusters:
@@ -165,21 +165,21 @@ def _afterwards(judged: Judged) -> tuple[str, ...]:
     rebuilt = table_of(judged.deployment.train.schema, codes)
     most = max(1, round(plan.outlier_share * len(codes)))
     seed = int(stream(plan.seed, "afterwards").integers(2**31))
-    region = smallest_clusters(rebuilt, clusters=plan.clusters, rows=most, scale=Scale.ONE_HOT, seed=seed)
+    region = smallest_clusters(rebuilt, clusters=plan.clusters, rows=most, scale=CodeScale.ONE_HOT, seed=seed)
     wanted = judged.targets & (judged.places != EMPTY)
     held = region.holds(judged.deployment.train.codes[wanted])
     share = f"{held.mean():.0%}" if len(held) else "none"
     return (f"The smallest clusters of what was rebuilt hold {share} of the {int(wanted.sum()):,} rebuilt outliers.",)
 
 
-def _at_risk(judged: Judged, places: np.ndarray) -> tuple[str, ...]:
+def _at_risk(judged: JudgedRecords, places: np.ndarray) -> tuple[str, ...]:
     count = int((places != EMPTY).sum())
     return (
         f"{count:,} of {len(places):,} people in the train table have a record that was rebuilt; records.csv says who.",
     )
 
 
-def _cost_grid(judged: Judged) -> Grid:
+def _cost_grid(judged: JudgedRecords) -> Grid:
     outcome = judged.outcome
     sampled, _ = judged.hits(outcome.sampled.codes)
     both, _ = judged.hits(outcome.found.codes)
@@ -193,7 +193,7 @@ def _cost_grid(judged: Judged) -> Grid:
     return Grid("cost", "What it took", columns, rows, Section.ATTACKS)
 
 
-def _lines(judged: Judged, places: np.ndarray) -> tuple[Series, ...]:
+def _lines(judged: JudgedRecords, places: np.ndarray) -> tuple[Series, ...]:
     """The share of wanted rows over rounds (samples), and over rows whose distance was read (all)."""
     found, total = judged.outcome.found, int(judged.targets.sum())
     of_target = places[judged.targets]

@@ -8,7 +8,7 @@ from enum import StrEnum
 from unmask.audits.generator_plan import GeneratorPlan
 from unmask.audits.plan import option
 from unmask.generators import is_code
-from unmask.threats.oracle import Shown
+from unmask.threats.oracle import ScoresShown
 
 
 class Wanted(StrEnum):
@@ -54,7 +54,7 @@ class ReconstructPlan(GeneratorPlan):
         None, help="Rows at most this far from a record are searched from.", least=1, grows=True,
         shown="guided: any, paper: a quarter of the columns",
     )  # fmt: skip
-    scores: str = option("all", help="What the oracle shows if all tests pass.", choices=tuple(Shown), grows=True)
+    scores: str = option("all", help="What the oracle shows if all tests pass.", choices=tuple(ScoresShown), grows=True)
     decimals: int | None = option(None, help="Scores are rounded to so many.", least=0, most=12, grows=True)
     calls: int | None = option(None, help="Calls that the oracle answers.", least=1, shown="all", grows=True)
     call_epsilon: float | None = option(

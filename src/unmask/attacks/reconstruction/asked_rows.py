@@ -14,7 +14,7 @@ from unmask.tables.schema import Schema
 EMPTY = -1
 
 
-class History:
+class AskedRows:
     """Everything that was asked so far."""
 
     def __init__(self, schema: Schema, rng: np.random.Generator) -> None:
