@@ -151,25 +151,25 @@ class OracleAudit:
     def run(self, runner: Runner) -> Result:
         """Draw the rounds, ask the oracle about them, search, and hold what was found against the truth."""
         provider = self.deployment.provider(self.rules)  # what is wrong with train or holdout is said before the work
-        scene = scene_of(self.plan, self.deployment)
-        blocks, failed = self._rounds(runner, scene.region)
+        wanted = wanted_records(self.plan, self.deployment)
+        blocks, failed = self._rounds(runner, wanted.region)
         noticed = Part(notes=(*((CUT,) if self.held is None else ()), *self.real.notes))
         if not blocks:
             return together([noticed, failed]).told(self.expected(), None)
         total = len(self.deployment.train)
         try:
             outcome = attacked(
-                self.plan, provider, blocks, scene.region, watch=lambda found: runner.progress(min(found, total), total)
+                self.plan, provider, blocks, wanted.region, watch=lambda found: runner.progress(min(found, total), total)
             )
         except InputError as problem:  # no distance can be read
             nothing = NotTested(
                 "reconsyn", str(problem), "Give another --holdout, or cut the real table anew (--seed)."
             )
             return together([noticed, failed, Part(not_tested=(nothing,))]).told(self.expected(), None)
-        judged = JudgedRecords(self.plan, self.deployment, outcome, scene.targets, scene.controls)
-        parts = [noticed, failed, Part(notes=scene.notes), oracle_part(judged)]
+        judged = JudgedRecords(self.plan, self.deployment, outcome, wanted.targets, wanted.controls)
+        parts = [noticed, failed, Part(notes=wanted.notes), oracle_part(judged)]
         if self.plan.mitigations:
-            grid = mitigations_grid(self.plan, self.deployment, blocks, scene.region, judged.share)
+            grid = mitigations_grid(self.plan, self.deployment, blocks, wanted.region, judged.share)
             parts.append(Part(grids=(grid,)))
         return together(parts).told(self.expected(), self._records(judged))
 
@@ -210,7 +210,7 @@ class WantedRecords:
     notes: tuple[str, ...]
 
 
-def scene_of(plan: ReconstructPlan, deployment: Deployment) -> WantedRecords:
+def wanted_records(plan: ReconstructPlan, deployment: Deployment) -> WantedRecords:
     """The wanted rows of train and holdout, and the region in which the attacker looks for them."""
     train, holdout = deployment.train, deployment.holdout
     if plan.goal == Wanted.ANY:
