@@ -1,5 +1,7 @@
 """Figure 6: privacy against utility on Adult Small, with differential privacy on the model and with useless models."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -41,7 +43,7 @@ def show(found: pd.DataFrame) -> Shown:
     """Shares beside the similarity score; the chart has the paper's search."""
     lines, marks = [], []
     for name, here in found[found["stage"] != "curve"].groupby("generator", sort=False):
-        by = dict(here.groupby("stage", sort=False))
+        by = dict(list(here.groupby("stage", sort=False)))
         lines.append(
             {
                 "generator": name, "wanted": here["wanted"].iloc[0], "similarity score": over_seeds(by["sample"]["utility"]),
@@ -57,7 +59,7 @@ def show(found: pd.DataFrame) -> Shown:
                    "similarity score", (float(by["paper"]["of outliers"].mean()),), (float(by["sample"]["utility"].mean()),),
                    SeriesKind.TRADEOFF)
         )  # fmt: skip
-    drawn = [chart for _, chart in charts_of(marks)]
+    drawn = [replace(chart, name=EXPERIMENT.name) for _, chart in charts_of(marks)]
     return Shown((table("Share of the train outliers rebuilt on Adult Small.", pd.DataFrame(lines)),), tuple(drawn))
 
 

@@ -1,5 +1,7 @@
 """Table 1 and figure 3: outliers rebuilt on every data set, by samples and by search."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from tests.papers.experiment import Experiment, Shown, Terms, joined, table
@@ -50,7 +52,7 @@ def show(found: pd.DataFrame) -> Shown:
     lines = []
     stages = found[found["stage"] != "curve"]
     for (data, generator, wanted), here in stages.groupby(["data", "generator", "wanted"], sort=False):
-        by = dict(here.groupby("stage", sort=False))
+        by = dict(list(here.groupby("stage", sort=False)))
         empty = here.iloc[:0]
         guided, paper = by.get("guided", empty), by.get("paper", empty)
         lines.append(
@@ -77,7 +79,7 @@ def show(found: pd.DataFrame) -> Shown:
                 Series(f"reconsyn-table-1/{label}", "Figure 3: share of outliers rebuilt by samples", "rounds", "share",
                        tuple(float(at) for at in mean.index), tuple(mean))
             )  # fmt: skip
-    drawn = [chart for _, chart in charts_of(curves)]
+    drawn = [replace(chart, name=EXPERIMENT.name) for _, chart in charts_of(curves)]
     return Shown(
         (table("Share of the train outliers rebuilt; mean over three seeds (range).", pd.DataFrame(lines)),),
         tuple(drawn),

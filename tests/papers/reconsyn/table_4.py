@@ -26,7 +26,7 @@ def show(found: pd.DataFrame) -> Shown:
     """Shares of all train records, and of the outliers among them."""
     lines = []
     for generator, here in found[found["stage"] != "curve"].groupby("generator", sort=False):
-        by = dict(here.groupby("stage", sort=False))
+        by = dict(list(here.groupby("stage", sort=False)))
         paper = by.get("paper", here.iloc[:0])
         printed = PRINTED.get(generator, (None, None, None))
         lines.append(
