@@ -16,6 +16,7 @@ from unmask.reports.tables import sample
 
 STYLE = Path(unmask.reports.__file__).parent / "templates" / "style.css"
 FONT = 'svg { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif; }'
+ALIKE = 8  # a place beyond the colours, whose mark is a circle
 LEFT, GAP, LETTER = 12.0, 18.0, 6.9  # edge; between entries of a legend; width of a letter of 13 px
 
 
@@ -26,6 +27,7 @@ class Panel:
     title: str
     columns: tuple[str, ...]
     values: tuple[tuple[float | None, ...], ...]  # by mark, then by column
+    alike: bool = False  # grey circles: people who are not told apart
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def _panel(
         for number, values in enumerate(panel.values):
             if (value := values[place]) is not None and math.isfinite(value):
                 x = middle + apart * (number - (len(panel.values) - 1) / 2)
-                parts.append(mark(x, up(value), number))
+                parts.append(mark(x, up(value), ALIKE if panel.alike else number))
     parts.append(line(left, bottom, right, bottom, "axis"))
     rows = max(len(_broken(name, room - 6)) for name in panel.columns)
     return parts, bottom + 17 + 15 * rows
