@@ -17,7 +17,8 @@ from unmask.reports.tables import sample
 STYLE = Path(unmask.reports.__file__).parent / "templates" / "style.css"
 FONT = 'svg { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif; }'
 ALIKE = 8  # a place beyond the colours, whose mark is a circle
-LEFT, GAP, LETTER = 12.0, 18.0, 6.9  # edge; between entries of a legend; width of a letter of 13 px
+LEFT, GAP = 12.0, 18.0  # edge; between entries of a legend
+LETTER, CAPITAL = 6.9, 9.2  # widths in 13 px
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ def marks_chart(
         return int(height), parts
 
     legend = [(f"point line-{place + 1}", name) for place, name in enumerate(marks)]
+    legend += [("mark", limit.label)] if limit else []
     return chart(words, draw, None, legend)
 
 
@@ -78,7 +80,6 @@ def _panel(
         parts.append(text(left - 8, up(value) + 4, tick(value, up, False), class_="tick end"))
     if limit is not None:
         parts.append(line(left, up(limit.value), right, up(limit.value), "mark"))
-        parts.append(text(right, up(limit.value) - 5, limit.label, class_="tick end halo"))
     room = (right - left) / len(panel.columns)
     for place, name in enumerate(panel.columns):
         middle = left + room * (place + 0.5)
@@ -133,7 +134,7 @@ def _legend(entries: Sequence[tuple[str, str]]) -> tuple[list[Markup], int]:
     parts: list[Markup] = []
     x, y = LEFT, 36
     for class_, label in entries:
-        wide = 30 + LETTER * len(label)
+        wide = 30 + sum(CAPITAL if letter.isupper() else LETTER for letter in label)
         if x > LEFT and x + wide > WIDE - LEFT:
             x, y = LEFT, y + 20
         parts.append(tag("g", _inner(sample(class_)), transform=f"translate({x:.0f} {y})"))

@@ -51,7 +51,7 @@ def _chart(seen: pd.DataFrame, people: People) -> Chart:
         "A mark per outlier. Below the dashed line more is lost than the claim allows.",
     )
     here = seen[seen["people"] == people.name].pivot(index="row", columns="domain", values=GAIN)
-    limit = Limit(1 - largest_advantage_yeom(0.1), "limit of the claim, as in the paper")
+    limit = Limit(1 - largest_advantage_yeom(0.1), "limit of the claim")
     return gain_chart(told, [panel_of("", here.reindex(index=people.rows, columns=DOMAINS))], people.rows, limit=limit)
 
 

@@ -12,6 +12,8 @@ from unmask.datasets import adult
 from unmask.tables.table import Table
 
 ADULT_BINS = 45  # table 1 of the paper
+# As for Texas. With all six keys of the bundled schema the sanitiser keeps 10 of 1,000 rows, with these 640 (Texas: 680).
+ADULT_KEYS = ("age", "sex", "race", "native-country")
 # The authors published no targets for Adult. These are `rare:5` with seed 1: a rare category or a number in the top 5 %.
 ADULT_TARGETS = "rows:13661,37535,18175,13380,22057"
 
@@ -42,7 +44,7 @@ def complete_adults() -> Table:
         else column
         for column in table.schema.columns
     ]
-    return Table.from_pandas(whole.to_pandas(), table.schema.with_columns(columns))
+    return Table.from_pandas(whole.to_pandas(), table.schema.with_columns(columns, keys=ADULT_KEYS))
 
 
 TEXAS = People("Texas", AUTHORS_TARGETS, texas)
