@@ -54,14 +54,27 @@ def _replace(target: Path, data: bytes, *, private: bool) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with open(os.open(scratch, flags, OWNER_FILE if private else 0o666), "wb") as handle:
             handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())  # on the disk before it has its name: a power cut leaves the old or the new
         if private:
             set_rights(scratch, OWNER_FILE)
         elif target.exists():
             set_rights(scratch, stat.S_IMODE(target.stat().st_mode))
         scratch.replace(target)
+        _keep_names(target.parent)
     finally:
         with suppress(OSError):
             scratch.unlink()
+
+
+def _keep_names(folder: Path) -> None:
+    """Have a new name on the disk too; where a folder cannot be opened (Windows) the system sees to it."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def private_folder(path: Path) -> None:

@@ -53,6 +53,7 @@ class Runner:
     say: Say = silent
     seconds: float | None = None  # that the work may take
     began: float = field(default_factory=time.monotonic)
+    damaged: set[str] = field(default_factory=set)  # stored draws that were none of this run, and were drawn again
 
     @classmethod
     def of(
@@ -93,7 +94,7 @@ class Runner:
     def store(self, plan: Plan, more: Mapping[str, Any]) -> Store:
         """The draws of a plan; `more` is what else changes them. A directory that holds others is refused."""
         identity = plan.fixed() | {"seed": plan.seed} | dict(more)
-        return open_draws(self.draws, identity, plan.defaults())
+        return open_draws(self.draws, identity, plan.defaults(), self.damaged)
 
     def draw(self, setting: Setting, tasks: Sequence[Task], store: Store) -> None:
         """Play every task that the store does not hold yet."""

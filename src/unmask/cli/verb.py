@@ -6,7 +6,7 @@ import datetime
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -107,7 +107,7 @@ class AuditVerb:
             ask_first(getattr(ready, "preflight", None))
         with watch(self.doing, quiet=hush) as progress:
             result = replace(ready.run(replace(runner, progress=progress)), files=files)
-        deliver(result, out=out, as_json=as_json, quiet=quiet, workers=runner.workers)
+        deliver(result, out=out, as_json=as_json, quiet=quiet, run=how_it_ran(runner.workers, runner.damaged))
         if junit is not None:
             from unmask.files import write_atomically
             from unmask.reports.junit import junit_xml
@@ -142,11 +142,10 @@ def names_code(plan: type[Plan]) -> bool:
     return any(choice.option.code for choice in choices_of(plan))
 
 
-def deliver(result: Result, *, out: Path | None, as_json: bool, quiet: bool, workers: int) -> None:
+def deliver(result: Result, *, out: Path | None, as_json: bool, quiet: bool, run: Mapping[str, Any]) -> None:
     """Write a result to its directory and show it, as the options say."""
     from unmask.results.directory import write
 
-    run = how_it_ran(workers)
     if out is not None:
         from unmask.reports.html import write_report
 
@@ -170,9 +169,10 @@ def check_out(out: Path | None, expected: Result | None = None) -> None:
         check_directory(out, expected)
 
 
-def how_it_ran(workers: int) -> dict[str, object]:
+def how_it_ran(workers: int, damaged: Collection[str] = ()) -> dict[str, object]:
     """What goes to run.json and not to result.json, since it differs between equal runs."""
-    return {
+    again = {"damaged_draws": sorted(damaged)} if damaged else {}
+    return again | {
         "command": ["unmask", *sys.argv[1:]],
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "workers": workers,

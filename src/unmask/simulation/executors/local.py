@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
-import signal
+import pickle
+import queue
+import subprocess
+import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
-from loky import get_reusable_executor
-
-from unmask.errors import ParameterError
+from unmask.errors import ParameterError, RunError
 from unmask.simulation.executors import Progress, attempt, no_progress
+from unmask.simulation.executors.worker import BEGIN, KEEP_SAFE, MODULES, ONE_THREAD, SAFE_PATH, receive, send
 from unmask.simulation.store import Store
 from unmask.simulation.task import Arrays, Failed, Setting, Task
 
 ATTEMPTS = 5  # of a task whose worker is killed each time
-AHEAD = 4  # tasks per worker that wait in line
-
-SAFE_PATH = "PYTHONSAFEPATH"  # Python starts without the current directory on its path: data lie there, not code
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+SHORT = 0.05  # seconds; tasks that take less wait in line at their worker, so that it is never idle
+AHEAD = 4  # that wait there
 
 
 @dataclass(frozen=True)
@@ -48,91 +47,123 @@ class Local:
                 store.put(task, attempt(setting, task))
                 progress(done := done + 1, len(tasks))
             return
-        _run_parallel(setting, waiting, store, self.workers, lambda finished: progress(done + finished, len(tasks)))
-
-
-def _run_parallel(
-    setting: Setting, waiting: list[Task], store: Store, workers: int, progress: Callable[[int], None]
-) -> None:
-    start = (os.getpid(), setting, SAFE_PATH in os.environ)
-    with _safe_start():
-        _play(start, waiting, store, workers, progress)
-
-
-@contextmanager
-def _safe_start() -> Iterator[None]:
-    """Let whatever is started meanwhile (workers, and what watches over them) import nothing from the current directory."""
-    before = os.environ.get(SAFE_PATH)
-    os.environ[SAFE_PATH] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[SAFE_PATH]
-        else:
-            os.environ[SAFE_PATH] = before
-
-
-def _play(
-    start: tuple[int, Setting, bool], waiting: list[Task], store: Store, workers: int, progress: Callable[[int], None]
-) -> None:
-    attempts: dict[Task, int] = {}
-    line, finished = list(reversed(waiting)), 0
-    while line:
-        executor = get_reusable_executor(
-            workers,
-            timeout=20,
-            initializer=_start_worker,
-            initargs=start,
-            env=ONE_THREAD | {SAFE_PATH: "1"},
-            reuse=False,
-        )
-        running: dict[Any, Task] = {}
+        crew = _Crew(setting_as_bytes(setting), min(self.workers, len(waiting)))
         try:
-            while line or running:
-                while line and len(running) < AHEAD * workers:
-                    future = executor.submit(_work, line[-1])
-                    running[future] = line.pop()  # only now: a broken executor refuses to take it
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    store.put(running[future], future.result())
-                    del running[future]
-                    progress(finished := finished + 1)
-        except BrokenProcessPool:
-            for task in running.values():
-                attempts[task] = attempts.get(task, 0) + 1
-                if attempts[task] < ATTEMPTS:
-                    line.append(task)
-                else:
-                    store.put(task, Failed(f"its worker was killed {ATTEMPTS} times, perhaps for lack of memory"))
-                    progress(finished := finished + 1)
-        except BaseException:
-            executor.shutdown(wait=False, kill_workers=True)
-            raise
-        executor.shutdown(kill_workers=True)
+            crew.play(waiting, store, lambda finished: progress(done + finished, len(tasks)))
+        finally:
+            crew.dismiss()
 
 
-_SETTING: Setting | None = None  # in a worker: set once, when it starts
+def setting_as_bytes(setting: Setting) -> bytes:
+    """A setting as another process can read it; classes of a script or a notebook go along by value."""
+    import cloudpickle
+
+    try:
+        content: bytes = cloudpickle.dumps(setting)
+    except Exception as problem:
+        raise ParameterError(
+            f"This cannot be sent to worker processes ({type(problem).__name__}: {problem}). Use --workers 1."
+        ) from problem
+    return content
 
 
-def _start_worker(parent: int, setting: Setting, safe_path: bool) -> None:
-    global _SETTING
-    _SETTING = setting
-    if not safe_path:
-        os.environ.pop(
-            SAFE_PATH, None
-        )  # the user did not ask for it: programs that a generator starts have their own ways
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
-    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+@dataclass(eq=False)
+class _Worker:
+    """A process with what it was given and has not answered yet, in this order."""
+
+    process: subprocess.Popen[bytes]
+    given: deque[Task] = field(default_factory=deque)
+
+    def give(self, task: Task) -> None:
+        self.given.append(task)
+        self.tell(pickle.dumps(task))
+
+    def tell(self, content: bytes) -> None:
+        """Send a frame; one that is gone is noticed by whoever listens to it."""
+        with suppress(OSError):
+            send(self.process.stdin, content)  # type: ignore[arg-type]
+
+    def end(self) -> None:
+        """Whatever it is doing, or if it is gone already."""
+        self.process.kill()
+        self.process.wait()
+        with suppress(OSError):  # what could not be written to it any more
+            self.process.stdin.close()  # type: ignore[union-attr]
 
 
-def _leave_with(parent: int) -> None:
-    """End this worker when its parent is gone: killed or interrupted, it may have had no time to say so."""
-    while os.getppid() == parent:
-        time.sleep(0.2)
-    os._exit(1)
+Heard = tuple[_Worker, "tuple[Task | None, float, Arrays | Failed | str] | None"]
 
 
-def _work(task: Task) -> Arrays | Failed:
-    if _SETTING is None:
-        raise RuntimeError(f"worker {os.getpid()} was not started properly")
-    return attempt(_SETTING, task)
+class _Crew:
+    """Workers, one pipe for each: what one of them leaves undone, or half said, disturbs no other."""
+
+    def __init__(self, setting: bytes, size: int) -> None:
+        self._setting, self._size = setting, size
+        self._heard: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+        self._workers: list[_Worker] = []
+
+    def play(self, waiting: Sequence[Task], store: Store, progress: Callable[[int], None]) -> None:
+        """Play all of these. A task whose worker is gone goes to another, a few times."""
+        line, lost, finished, ahead = deque(waiting), dict[str, int](), 0, 1
+        while finished < len(waiting):
+            while len(self._workers) < min(self._size, len(waiting) - finished):
+                self._workers.append(self._hire())
+            self._hand_out(line, ahead)
+            worker, answer = self._heard.get()
+            if answer is None:
+                self._workers.remove(worker)
+                worker.end()
+                if not worker.given:
+                    continue
+                culprit = worker.given[0]
+                line.extendleft(reversed(worker.given))
+                lost[culprit.id] = lost.get(culprit.id, 0) + 1
+                if lost[culprit.id] < ATTEMPTS:
+                    continue
+                outcome: Arrays | Failed = Failed(f"its worker was killed {ATTEMPTS} times, perhaps for lack of memory")
+                task = line.popleft()
+            else:
+                task, seconds, outcome = _understood(answer)
+                worker.given.popleft()
+                ahead = AHEAD if seconds < SHORT else 1
+            store.put(task, outcome)
+            progress(finished := finished + 1)
+
+    def dismiss(self) -> None:
+        for worker in self._workers:
+            worker.end()
+        self._workers.clear()
+
+    def _hand_out(self, line: deque[Task], ahead: int) -> None:
+        """In turn, so that nobody has two while another has none."""
+        for depth in range(ahead):
+            for worker in self._workers:
+                if line and len(worker.given) <= depth:
+                    worker.give(line.popleft())
+
+    def _hire(self) -> _Worker:
+        keep = {KEEP_SAFE: "1"} if SAFE_PATH in os.environ else {}
+        process = subprocess.Popen(
+            [sys.executable, "-c", BEGIN],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | ONE_THREAD | {SAFE_PATH: "1", MODULES: json.dumps(sys.path)} | keep,
+        )
+        worker = _Worker(process)
+        threading.Thread(target=self._listen, args=(worker,), daemon=True).start()
+        worker.tell(self._setting)
+        return worker
+
+    def _listen(self, worker: _Worker) -> None:
+        """Hand on what a worker says, until it is gone: also if it is killed in the middle of a word."""
+        with worker.process.stdout as stream:  # type: ignore[union-attr]
+            while (frame := receive(stream)) is not None:  # type: ignore[arg-type]
+                self._heard.put((worker, pickle.loads(frame)))
+        self._heard.put((worker, None))
+
+
+def _understood(answer: tuple[Any, float, Any]) -> tuple[Task, float, Arrays | Failed]:
+    task, seconds, outcome = answer
+    if task is None:
+        raise RunError(f"A worker process could not begin: {outcome}\nUse --workers 1 to work in this process alone.")
+    return task, seconds, outcome
