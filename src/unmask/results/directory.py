@@ -79,7 +79,7 @@ def _check_written(directory: Path, run: Mapping[str, Any], names: Iterable[str]
     written = run.get(WRITTEN)
     for name in names:
         digest = written.get(name) if isinstance(written, dict) else None
-        if digest is not None and os.path.isfile(directory / name) and _sha256(directory / name) != digest:
+        if digest is not None and os.path.isfile(directory / name) and digest_of_file(directory / name) != digest:
             raise RunError(
                 f"{shown(directory / name)}: this is not what the audit wrote ({RUN} has another digest): damaged, or altered "
                 "since. Repeat the command of the audit; it writes it anew."
@@ -132,7 +132,7 @@ def input_files(sources: Mapping[str, Any]) -> tuple[InputFile, ...]:
         roles = [role] if len(each) == 1 else [f"{role} {place}" for place in range(1, len(each) + 1)]
         for name, path in zip(roles, each, strict=True):
             if isinstance(path, Path) and os.path.isfile(path) and not is_stream(path):
-                found.append(InputFile(name, path.name, _sha256(path)))
+                found.append(InputFile(name, path.name, digest_of_file(path)))
     return tuple(found)
 
 
@@ -140,7 +140,8 @@ def _digest_of_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", errors="backslashreplace")).hexdigest()
 
 
-def _sha256(path: Path) -> str:
+def digest_of_file(path: Path) -> str:
+    """The SHA-256 of its content."""
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 

@@ -42,6 +42,7 @@ class FileStore:
     directory: Path
     run: str = ""  # the digest of what these draws are of
     unsealed: bool = False  # whether draws of older versions, which have no seal, are taken
+    group: bool = False  # whether others of the same group work here too
     damaged: set[str] = field(default_factory=set, compare=False)
 
     def get(self, task: Task, names: Sequence[str] | None = None) -> Arrays | Failed | None:
@@ -65,10 +66,15 @@ class FileStore:
     def put(self, task: Task, outcome: Arrays | Failed) -> None:
         if isinstance(outcome, Failed):
             text = json.dumps({"message": outcome.message})
-            write_atomically(self.directory / f"{task.id}.failed.json", text, private=True)
+            write_atomically(self.directory / f"{task.id}.failed.json", text, private=True, group=self.group)
             return
-        write_atomically(self._path(task), seal(outcome, self._identity(task)), private=True)
+        write_atomically(self._path(task), seal(outcome, self._identity(task)), private=True, group=self.group)
         (self.directory / f"{task.id}.failed.json").unlink(missing_ok=True)
+
+    def forget_failures(self, tasks: Sequence[Task]) -> None:
+        """So that they are tried again, by whoever works here."""
+        for task in tasks:
+            (self.directory / f"{task.id}.failed.json").unlink(missing_ok=True)
 
     def _path(self, task: Task) -> Path:
         return self.directory / f"{task.id}.npz"

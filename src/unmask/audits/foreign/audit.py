@@ -113,7 +113,7 @@ class PoolAudit:
         store = runner.store(self.game, identity)
         if not isinstance(store, FileStore):
             return store
-        return ForeignStore(store.directory, store.run, store.unsealed, store.damaged, dict(digests))
+        return ForeignStore(**vars(store), digests=dict(digests))
 
 
 def _digest(delivered: Delivered) -> str:

@@ -25,6 +25,9 @@ ATTEMPTS = 5  # of a task whose worker is killed each time
 SHORT = 0.05  # seconds; tasks that take less wait in line at their worker, so that it is never idle
 AHEAD = 4  # that wait there
 
+Take = Callable[[], Task | None]  # the next task, or None if there is nothing more to do now
+Keep = Callable[[Task, Arrays | Failed], None]
+
 
 @dataclass(frozen=True)
 class Local:
@@ -42,16 +45,29 @@ class Local:
         waiting = [task for task in tasks if not store.has(task)]  # what failed before is tried again
         done = len(tasks) - len(waiting)
         progress(done, len(tasks))
-        if self.workers == 1 or len(waiting) < 2:
-            for task in waiting:
-                store.put(task, attempt(setting, task))
-                progress(done := done + 1, len(tasks))
+        if not waiting:
             return
-        crew = _Crew(setting_as_bytes(setting), min(self.workers, len(waiting)))
-        try:
-            crew.play(waiting, store, lambda finished: progress(done + finished, len(tasks)))
-        finally:
-            crew.dismiss()
+        line = deque(waiting)
+
+        def keep(task: Task, outcome: Arrays | Failed) -> None:
+            nonlocal done
+            store.put(task, outcome)
+            progress(done := done + 1, len(tasks))
+
+        play(setting, lambda: line.popleft() if line else None, keep, min(self.workers, len(waiting)))
+
+
+def play(setting: Setting, take: Take, keep: Keep, workers: int) -> None:
+    """Play what `take` gives until it gives nothing more, and hand what comes of it to `keep`: here, or in worker processes."""
+    if workers == 1:
+        while (task := take()) is not None:
+            keep(task, attempt(setting, task))
+        return
+    crew = _Crew(setting_as_bytes(setting), workers)
+    try:
+        crew.play(take, keep)
+    finally:
+        crew.dismiss()
 
 
 def setting_as_bytes(setting: Setting) -> bytes:
@@ -102,44 +118,49 @@ class _Crew:
         self._heard: queue.SimpleQueue[Heard] = queue.SimpleQueue()
         self._workers: list[_Worker] = []
 
-    def play(self, waiting: Sequence[Task], store: Store, progress: Callable[[int], None]) -> None:
-        """Play all of these. A task whose worker is gone goes to another, a few times."""
-        line, lost, finished, ahead = deque(waiting), dict[str, int](), 0, 1
-        while finished < len(waiting):
-            while len(self._workers) < min(self._size, len(waiting) - finished):
-                self._workers.append(self._hire())
-            self._hand_out(line, ahead)
+    def play(self, take: Take, keep: Keep) -> None:
+        """A task whose worker is gone goes to another, a few times."""
+        again, lost, ahead = deque[Task](), dict[str, int](), 1
+        while True:
+            self._hand_out(lambda: again.popleft() if again else take(), ahead)
+            if not any(worker.given for worker in self._workers):
+                return
             worker, answer = self._heard.get()
             if answer is None:
                 self._workers.remove(worker)
                 worker.end()
-                if not worker.given:
-                    continue
-                culprit = worker.given[0]
-                line.extendleft(reversed(worker.given))
-                lost[culprit.id] = lost.get(culprit.id, 0) + 1
-                if lost[culprit.id] < ATTEMPTS:
-                    continue
-                outcome: Arrays | Failed = Failed(f"its worker was killed {ATTEMPTS} times, perhaps for lack of memory")
-                task = line.popleft()
-            else:
-                task, seconds, outcome = _understood(answer)
-                worker.given.popleft()
-                ahead = AHEAD if seconds < SHORT else 1
-            store.put(task, outcome)
-            progress(finished := finished + 1)
+                again.extendleft(reversed(worker.given))
+                if worker.given and self._is_lost(again[0], lost):
+                    keep(again.popleft(), Failed(f"its worker was killed {ATTEMPTS} times, perhaps for lack of memory"))
+                continue
+            task, seconds, outcome = _understood(answer)
+            worker.given.popleft()
+            ahead = AHEAD if seconds < SHORT else 1
+            keep(task, outcome)
+
+    @staticmethod
+    def _is_lost(task: Task, lost: dict[str, int]) -> bool:
+        """Whether the task that a worker died of has had its attempts; those behind it in its line are not to blame."""
+        lost[task.id] = lost.get(task.id, 0) + 1
+        return lost[task.id] == ATTEMPTS
 
     def dismiss(self) -> None:
         for worker in self._workers:
             worker.end()
         self._workers.clear()
 
-    def _hand_out(self, line: deque[Task], ahead: int) -> None:
-        """In turn, so that nobody has two while another has none."""
+    def _hand_out(self, take: Take, ahead: int) -> None:
+        """In turn, so that nobody has two while another has none. Workers are hired when there is work for them."""
         for depth in range(ahead):
-            for worker in self._workers:
-                if line and len(worker.given) <= depth:
-                    worker.give(line.popleft())
+            for place in range(self._size):
+                if place < len(self._workers) and len(self._workers[place].given) > depth:
+                    continue
+                task = take()
+                if task is None:
+                    return
+                if place >= len(self._workers):
+                    self._workers.append(self._hire())
+                self._workers[place].give(task)
 
     def _hire(self) -> _Worker:
         keep = {KEEP_SAFE: "1"} if SAFE_PATH in os.environ else {}
