@@ -23,7 +23,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 $(VENV)/installed-test: $(VENV)/installed
 	@echo "Installing the test tools into $(VENV) (once) ..."
-	@$(PIP) --editable '.[test,check]'
+	@$(PIP) --editable '.[test,check,cluster]'
 	@touch $@
 
 $(OLDEST)/installed: pyproject.toml constraints-oldest.txt

@@ -108,4 +108,8 @@ def executor_for(
         if out is None:
             raise ParameterError("--cluster shared needs a directory that all see. Name one with --out.")
         return Shared(workers or all_cores(), leads=True)
-    raise ParameterError(f"--cluster is '{cluster}'; use shared.")
+    if cluster == "dask" or "://" in cluster:
+        from unmask.simulation.executors.cluster import Dask
+
+        return Dask("" if cluster == "dask" else cluster)
+    raise ParameterError(f"--cluster is '{cluster}'; use shared, the address of a dask scheduler (tcp://...), or dask.")

@@ -80,8 +80,9 @@ def of_draws() -> list[click.Parameter]:
     """For audits whose draws others may take over; nothing of it changes a number either."""
     return [
         click.Option(
-            ["--cluster"], metavar="shared|ADDRESS",
-            help="shared: together with every `unmask work` on --out, on any machine that sees it. [default: this process alone]",
+            ["--cluster"], metavar="shared|ADDRESS|dask",
+            help="shared: together with every `unmask work` on --out, on any machine that sees it. tcp://HOST:PORT: on a dask "
+            "cluster; dask: on the one in $DASK_SCHEDULER_ADDRESS. [default: this machine alone]",
         ),
         click.Option(["--prepare"], is_flag=True, help="Write what `unmask work` needs into --out, and stop."),
         click.Option(

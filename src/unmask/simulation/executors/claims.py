@@ -49,7 +49,11 @@ class Claims:
         """Claim a task, unless a process that lives has."""
         path = self._path(task)
         try:
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o660 if self.group else 0o600), "w") as file:
+            with open(
+                os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o660 if self.group else 0o600),
+                "w",
+                encoding="utf-8",
+            ) as file:
                 file.write(self.name)
             return True
         except FileExistsError:
@@ -61,14 +65,14 @@ class Claims:
 
     def _take_over(self, path: Path) -> bool:
         mine = path.with_name(f"{path.name}.{self.name}")
-        mine.write_text(self.name)
+        mine.write_text(self.name, encoding="utf-8")
         mine.replace(path)
         return True
 
     def _void(self, path: Path) -> bool:
         """Whether a claim is of a process that is gone."""
         with suppress(OSError):
-            owner = path.read_text()
+            owner = path.read_text(encoding="utf-8")
             # Nothing is in it at the moment when it is made, and for ever if that one was killed at that moment.
             return not self._lives(owner) if owner else self._age(path) > LEASE
         return True
