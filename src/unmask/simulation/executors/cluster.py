@@ -1,7 +1,7 @@
 """Plays tasks on a dask cluster. The truth is what the store holds: futures are asked, never believed.
 
-The driver lists what is missing, submits some of it, waits for a while, stores what came, and looks again. A lost worker costs its
-task; a lost scheduler costs what was under way, and the driver waits for it to come back.
+The driver lists what is missing, submits some of it, waits for a while, stores what came, and looks again. A lost worker costs
+its task; a lost scheduler costs what was under way, and the driver waits for it to come back.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Dask:
             from distributed import Client
         except ModuleNotFoundError:
             raise MissingExtraError('A cluster needs dask. Install it: pip install "unmask[cluster]"') from None
-        return Client(self.address or None, timeout=10, set_as_default=False)
+        return Client(self.address or None, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call]
 
 
 @dataclass
@@ -95,7 +95,7 @@ class _Work:
                 task = line.pop()
                 running[client.submit(_play, digest, setting, task, pure=False, retries=0)] = task
             with suppress(TimeoutError):
-                wait(list(running), timeout=LOOK, return_when="FIRST_COMPLETED")
+                wait(list(running), timeout=LOOK, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
             for future in [future for future in running if future.status != "pending"]:
                 task = running.pop(future)
                 if future.status == "finished":
