@@ -45,8 +45,8 @@ class UtilityGame:
         free = _known(population, label) & ~np.isin(unit, unit[targets])
         if (have := int(free.sum())) < (need := each * len(targets)):
             raise ParameterError(
-                f"The utility game asks about {need:,} people who are no targets and whose '{label}' is known; there are {have:,}.\n"
-                "Use fewer targets or fewer --utility-people."
+                f"The utility game asks about {need:,} people who are no targets and whose '{label}' is known; there are "
+                f"{have:,}.\nUse fewer targets or fewer --utility-people."
             )
         others = [name for name in population.schema.names if name != label]
         rows = np.empty((len(targets), each), dtype=np.int64)

@@ -61,10 +61,11 @@ class Usefulness:
     @property
     def _note(self) -> str:
         each = self.game.rows.shape[1]
+        people = "person" if each == 1 else f"{each:,} people"
         return (
             f"Utility game: a {self.game.learner.name} learnt '{self.game.label}' from each release and was asked about the "
-            f"{each:,} {'person' if each == 1 else 'people'} nearest to each target, who are in no real table. An advantage that is there "
-            "on raw data and not in the release was lost with the target's traces."
+            f"{people} nearest to each target, who are in no real table. An advantage that is there on raw data and not in the "
+            "release was lost with the target's traces."
         )
 
     def with_columns(self, records: Records) -> Records:
