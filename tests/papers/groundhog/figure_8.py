@@ -11,7 +11,7 @@ from unmask import datasets
 from unmask.reports.charts.svg import Axis, Words
 from unmask.tables.table import Table
 from unmask.utility.comparison import student
-from unmask.utility.learners import CLASSIFIERS
+from unmask.utility.learners import CLASSIFIERS, Learner
 from unmask.utility.prediction import answers, labelled, predicted
 
 SIZES = (1000, 2000, 5000)
@@ -22,14 +22,16 @@ PRINTED = {  # per cent, where the text has them
 }  # fmt: skip
 
 
-def accuracies(population: Table, label: str, sizes, repeats: int, seed: int, mechanisms) -> pd.DataFrame:
+def accuracies(
+    population: Table, label: str, sizes, repeats: int, seed: int, mechanisms, *, learner: Learner = CLASSIFIERS[0]
+) -> pd.DataFrame:
     """The share of right predictions in every repeat; `dummy` says what is most frequent in the real table."""
     halves = Halves.of(population, seed)
     test = labelled(halves.test, label)
     truth, lines = answers(test, label), []
     for rows in sizes:
         for repeat, name, release in releases(halves, rows, repeats, seed, mechanisms):
-            told = predicted(CLASSIFIERS[0], labelled(release, label), test, label, seed=repeat)
+            told = predicted(learner, labelled(release, label), test, label, seed=repeat)
             lines.append((rows, repeat, name, float((told == truth).mean())))
             if name == "raw":
                 most = np.bincount(answers(labelled(release, label), label)).argmax()
