@@ -130,3 +130,12 @@ def test_learnt_ranges_help_means_and_harm_people(found):
         assert (errors["learnt"] < errors["public"] / 5).all()
         assert (gains["learnt"] < 0.35).sum() >= 3
         assert gains["learnt"].mean() < gains["public"].mean() - 0.2
+
+
+def test_people_like_outliers_lose_what_models_know_of_them(found):
+    """Figure 14: right predictions about them fall from raw to privbayes; under its claim no target has an influence."""
+    seen = found(figure_14.EXPERIMENT)
+    right = seen[seen["n"] == 1000].groupby("mechanism")["right"].mean()
+    assert right["raw"] > right["bayesnet"] > right["privbayes:epsilon=1"]
+    private = seen[seen["mechanism"] == "privbayes:epsilon=1"]
+    assert ((private["low"] > 0) | (private["high"] < 0)).mean() < 0.25  # 5 %, but pairs of one game go together
