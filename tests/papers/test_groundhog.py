@@ -10,6 +10,7 @@ from tests.papers.groundhog import (
     figure_8,
     figure_9,
     figure_11,
+    figure_14,
     figure_15,
 )
 from tests.papers.groundhog.releases import BUDGETS, CHARGES
