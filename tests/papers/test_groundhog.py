@@ -2,7 +2,18 @@
 
 import pytest
 
-from tests.papers.groundhog import figure_2, figure_3, figure_4, figure_6, figure_15
+from tests.papers.groundhog import (
+    figure_2,
+    figure_3,
+    figure_4,
+    figure_6,
+    figure_8,
+    figure_9,
+    figure_11,
+    figure_14,
+    figure_15,
+)
+from tests.papers.groundhog.releases import BUDGETS, CHARGES
 from tests.papers.groundhog.shared import GAIN, SANITISER
 from unmask.stats import largest_advantage, largest_advantage_yeom
 
@@ -86,3 +97,46 @@ def test_sanitising_is_all_or_nothing(settings, found):
         assert binary.loc["rows"].all()
         assert (gains.loc["rows"] >= 0.8).sum() == 2  # as in the paper
     assert binary.mean() >= 0.8
+
+
+def test_accuracy_falls_in_the_order_of_the_paper(found):
+    """Figure 8, n = 1000: raw, sanitiser, bayesnet, privbayes 10, privbayes .1; and larger tables help."""
+    seen = found(figure_8.EXPERIMENT)
+    means = seen[seen["data"] == "Texas"].groupby(["n", "mechanism"])["accuracy"].mean()
+    order = ["raw", SANITISER, "bayesnet", "privbayes:epsilon=10", "privbayes:epsilon=0.1"]
+    assert means[1000][order].is_monotonic_decreasing
+    assert means[5000, "raw"] > means[1000, "raw"] + 0.01
+    assert means[5000, "bayesnet"] == pytest.approx(means[5000, "privbayes:epsilon=10"], abs=0.02)  # print: 68.9, 68.4
+
+
+def test_means_are_far_off_on_wide_ranges(found):
+    """Figures 9 and 10."""
+    seen = found(figure_9.EXPERIMENT)
+    charges = seen.groupby("mechanism")["mean TOTAL_CHARGES_ACCOMM"].agg(["min", "max"])
+    assert charges.loc["raw"].between(8_000, 12_000).all()
+    assert charges.loc[SANITISER, "max"] < 2 * charges.loc["raw", "min"]
+    assert charges.loc["bayesnet", "min"] > 5 * charges.loc["raw", "max"]
+    budgets = charges.loc[["bayesnet", *(f"privbayes:epsilon={each:g}" for each in BUDGETS)], "min"]
+    assert budgets.is_monotonic_increasing
+    share = seen.groupby("mechanism")["risk 0"].mean()
+    assert share["privbayes:epsilon=0.1"] > share["privbayes:epsilon=10"] > share["raw"] + 0.01
+
+
+def test_learnt_ranges_help_means_and_harm_people(found):
+    """Figures 11 and 12: errors shrink at least fivefold; three of five outliers keep less than .35."""
+    wide = found(figure_11.EXPERIMENT).pivot_table(index=["generator", "what"], columns="domain", values="value")
+    for generator in figure_11.GENERATORS:
+        here = wide.loc[generator]
+        errors, gains = here.loc[list(CHARGES)], here.drop(index=list(CHARGES))
+        assert (errors["learnt"] < errors["public"] / 5).all()
+        assert (gains["learnt"] < 0.35).sum() >= 3
+        assert gains["learnt"].mean() < gains["public"].mean() - 0.2
+
+
+def test_people_like_outliers_lose_what_models_know_of_them(found):
+    """Figure 14: right predictions about them fall from raw to privbayes; under its claim no target has an influence."""
+    seen = found(figure_14.EXPERIMENT)
+    right = seen[seen["n"] == 1000].groupby("mechanism")["right"].mean()
+    assert right["raw"] > right["bayesnet"] > right["privbayes:epsilon=1"]
+    private = seen[seen["mechanism"] == "privbayes:epsilon=1"]
+    assert ((private["low"] > 0) | (private["high"] < 0)).mean() < 0.25  # 5 %, but pairs of one game go together
