@@ -9,12 +9,16 @@ from tests.papers.groundhog import (
     figure_4,
     figure_4_settings,
     figure_6,
+    figure_8,
+    figure_9,
     figure_11,
     figure_12,
+    figure_14,
     figure_15,
 )
 from tests.papers.groundhog.linkability import ALONE
 from tests.papers.groundhog.people import ADULT, TEXAS
+from tests.papers.groundhog.releases import BUDGETS
 from tests.papers.groundhog.shared import GAIN, SANITISER
 from unmask.stats import largest_advantage, largest_advantage_yeom
 
@@ -147,3 +151,35 @@ def test_larger_tables_hide_outliers_a_little(found):
     for features in figure_15.SHOWN:  # standard error of a mean over five targets: .04
         assert gains["bayesnet", features, last] > gains["bayesnet", features, first] - 0.1
         assert gains["privbayes:epsilon=1", features, last] > 0.85
+
+
+def test_accuracy_falls_in_the_order_of_the_paper(found):
+    """Figure 8, n = 1000: raw, sanitiser, bayesnet, privbayes 10, privbayes .1; and larger tables help."""
+    seen = found(figure_8.EXPERIMENT)
+    means = seen[seen["data"] == "Texas"].groupby(["n", "mechanism"])["accuracy"].mean()
+    order = ["raw", SANITISER, "bayesnet", "privbayes:epsilon=10", "privbayes:epsilon=0.1"]
+    assert means[1000][order].is_monotonic_decreasing
+    assert means[5000, "raw"] > means[1000, "raw"] + 0.01
+    assert means[5000, "bayesnet"] == pytest.approx(means[5000, "privbayes:epsilon=10"], abs=0.02)  # print: 68.9, 68.4
+
+
+def test_means_are_far_off_on_wide_ranges(found):
+    """Figures 9 and 10."""
+    seen = found(figure_9.EXPERIMENT)
+    charges = seen.groupby("mechanism")["mean TOTAL_CHARGES_ACCOMM"].agg(["min", "max"])
+    assert charges.loc["raw"].between(8_000, 12_000).all()
+    assert charges.loc[SANITISER, "max"] < 2 * charges.loc["raw", "min"]
+    assert charges.loc["bayesnet", "min"] > 5 * charges.loc["raw", "max"]
+    budgets = charges.loc[["bayesnet", *(f"privbayes:epsilon={each:g}" for each in BUDGETS)], "min"]
+    assert budgets.is_monotonic_increasing
+    share = seen.groupby("mechanism")["risk 0"].mean()
+    assert share["privbayes:epsilon=0.1"] > share["privbayes:epsilon=10"] > share["raw"] + 0.01
+
+
+def test_people_like_outliers_lose_what_models_know_of_them(found):
+    """Figure 14: right predictions about them fall from raw to privbayes; under its claim no target has an influence."""
+    seen = found(figure_14.EXPERIMENT)
+    right = seen[seen["n"] == 1000].groupby("mechanism")["right"].mean()
+    assert right["raw"] > right["bayesnet"] > right["privbayes:epsilon=1"]
+    private = seen[seen["mechanism"] == "privbayes:epsilon=1"]
+    assert ((private["low"] > 0) | (private["high"] < 0)).mean() < 0.25  # 5 %, but pairs of one game go together

@@ -10,6 +10,7 @@ from tests.papers.groundhog.texas import texas
 from unmask.generators import parse
 from unmask.generators.adapters.learnt_domain import LearntDomain
 from unmask.reports.charts.svg import Axis, Words
+from unmask.tables.table import Table
 
 COLUMNS = ("TOTAL_CHARGES", "TOTAL_CHARGES_ACCOMM", "TOTAL_CHARGES_ANCIL")
 DOMAINS = ("learnt", "public")
@@ -17,12 +18,17 @@ TABLES = 50  # real tables of 1,000 rows, a release of each
 
 
 def run(terms: Terms) -> pd.DataFrame:
+    """Every mechanism under both domains."""
+    return errors(texas(terms.data), terms.times(TABLES), terms.seed)
+
+
+def errors(people: Table, tables: int, seed: int, mechanisms=MECHANISMS) -> pd.DataFrame:
     """The distance between the mean of a column in a release and in its real table."""
-    people, lines = texas(terms.data), []
-    for number in range(terms.times(TABLES)):
-        rng = np.random.default_rng([terms.seed, number])
+    lines = []
+    for number in range(tables):
+        rng = np.random.default_rng([seed, number])
         real = people.take(rng.choice(len(people), 1000, replace=False))
-        for words in MECHANISMS:
+        for words in mechanisms:
             for domain in DOMAINS:
                 generator = parse(words)
                 if domain == "learnt" and not generator.row_level:
@@ -34,7 +40,7 @@ def run(terms: Terms) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def mean(rows, column: str) -> float:
+def mean(rows: Table, column: str) -> float:
     """The mean of a number column."""
     schema = rows.schema
     return float(np.nanmean(rows.numbers[:, schema.numeric.index(schema.position(column))]))
