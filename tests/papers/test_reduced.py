@@ -10,9 +10,10 @@ from tests.papers.games import inference, linkability
 from tests.papers.groundhog import figure_8, figure_9, figure_11
 from tests.papers.groundhog.releases import RISK
 from tests.papers.groundhog.shared import SANITISER
-from tests.papers.groundhog.texas import AUTHORS_TARGETS, BINS, LearnsItsDomain
+from tests.papers.groundhog.texas import AUTHORS_TARGETS
 from tests.papers.tapas.attacked import effective_epsilon, uniform_secret
 from tests.papers.tapas.census import GROUNDHOG, QUERIES
+from unmask.generators.adapters.learnt_domain import LearntDomain
 from unmask.generators.independent import Independent
 from unmask.generators.privbayes import PrivBayes
 from unmask.stats import largest_advantage, largest_advantage_yeom
@@ -36,7 +37,8 @@ def test_outliers_lose_more_than_random_records(generator, texans):
 
 def test_a_domain_that_is_learnt_breaks_differential_privacy(texans):
     found = linkability(
-        LearnsItsDomain(), texans, ("histogram",), targets=MOST_CHARGED, shadows=30, tests=40, seed=1, confidence=1 - 0.05 / 3
+        "privbayes:epsilon=0.1", texans, ("histogram",), domain="learnt", targets=MOST_CHARGED, shadows=30, tests=40, seed=1,
+        confidence=1 - 0.05 / 3,
     )  # fmt: skip
     assert (found["low"] > largest_advantage_yeom(0.1)).any()
     assert (found["privacy gain"] < 0.89).any()
@@ -63,7 +65,7 @@ def test_a_learnt_domain_comes_and_goes_with_the_target(texans, rng):
     """What the wrapper leaks, seen directly: a category that the table does not hold is never drawn."""
     table = texans.take(np.arange(500))
     held = table.to_pandas()
-    release = LearnsItsDomain(PrivBayes(epsilon=0.1), BINS).fit(table, rng).sample(500, rng)
+    release = LearntDomain(PrivBayes(epsilon=0.1)).fit(table, rng).sample(500, rng)
     assert release.schema == texans.schema
     drawn = release.to_pandas()
     for column in texans.schema.columns:
@@ -149,6 +151,6 @@ def test_means_are_far_off_on_wide_ranges(texans):
 def test_learnt_ranges_help_means(texans):
     """Figure 11; what they cost is figure 12, and `test_a_domain_that_is_learnt_breaks_differential_privacy` here."""
     found = figure_11.errors(texans, 3, 1, ("bayesnet", "privbayes:epsilon=10"))
-    means = found.groupby(["generator", "domain"])["value"].mean()
+    means = found.groupby(["generator", "domain"])["distance"].mean()
     for generator in ("bayesnet", "privbayes:epsilon=10"):
         assert means[generator, "learnt"] < means[generator, "public"] / 5
