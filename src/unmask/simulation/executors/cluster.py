@@ -46,7 +46,7 @@ class Dask:
         progress(len(tasks) - len(waiting), len(tasks))
         if not waiting:
             return
-        work = _Work(waiting, store, lambda left: progress(len(tasks) - left, len(tasks)))
+        work = _Undone(waiting, store, lambda left: progress(len(tasks) - left, len(tasks)))
         content = setting_as_bytes(setting)
         seen = time.monotonic()
         while work.waiting:
@@ -73,7 +73,7 @@ class Dask:
 
 
 @dataclass
-class _Work:
+class _Undone:
     """What is still to be done; survives the loss of a cluster."""
 
     waiting: dict[str, Task]
