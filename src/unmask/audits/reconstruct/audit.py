@@ -159,7 +159,11 @@ class OracleAudit:
         total = len(self.deployment.train)
         try:
             outcome = attacked(
-                self.plan, provider, blocks, wanted.region, watch=lambda found: runner.progress(min(found, total), total)
+                self.plan,
+                provider,
+                blocks,
+                wanted.region,
+                watch=lambda found: runner.progress(min(found, total), total),
             )
         except InputError as problem:  # no distance can be read
             nothing = NotTested(
