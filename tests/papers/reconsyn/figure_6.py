@@ -59,7 +59,10 @@ def show(found: pd.DataFrame) -> Shown:
                    "similarity score", (float(by["paper"]["of outliers"].mean()),), (float(by["sample"]["utility"].mean()),),
                    SeriesKind.TRADEOFF)
         )  # fmt: skip
-    drawn = [replace(chart, name=EXPERIMENT.name) for _, chart in charts_of(marks)]
+    drawn = [
+        replace(chart, name=EXPERIMENT.name, title="Utility against outliers rebuilt, Adult Small")
+        for _, chart in charts_of(marks)
+    ]
     return Shown((table("Share of the train outliers rebuilt on Adult Small.", pd.DataFrame(lines)),), tuple(drawn))
 
 

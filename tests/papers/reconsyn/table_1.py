@@ -79,7 +79,10 @@ def show(found: pd.DataFrame) -> Shown:
                 Series(f"reconsyn-table-1/{label}", "Figure 3: share of outliers rebuilt by samples", "rounds", "share",
                        tuple(float(at) for at in mean.index), tuple(mean))
             )  # fmt: skip
-    drawn = [replace(chart, name=EXPERIMENT.name) for _, chart in charts_of(curves)]
+    drawn = [
+        replace(chart, name=EXPERIMENT.name, title="Outliers rebuilt by samples, over rounds")
+        for _, chart in charts_of(curves)
+    ]
     return Shown(
         (table("Share of the train outliers rebuilt; mean over three seeds (range).", pd.DataFrame(lines)),),
         tuple(drawn),
