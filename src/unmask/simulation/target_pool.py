@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,6 +40,12 @@ class Draws:
     def firsts(self) -> np.ndarray:
         """Whether a release is the first of its fit."""
         return np.asarray(np.arange(len(self)) % self.releases == 0)
+
+    def take(self, chosen: np.ndarray) -> Draws:
+        """Some of the releases (bool), whole fits only: nothing else keeps `fits` right."""
+        parts = {name: getattr(self, name)[chosen] for name in ("members", "secrets", "active")}
+        arrays = {name: {key: array[chosen] for key, array in getattr(self, name).items()} for name in ("features", "scores")}
+        return replace(self, **parts, **arrays)
 
 
 def draws_of(setting: TargetSetting, tasks: Sequence[Task], store: Store, whose: Whose) -> Draws:
