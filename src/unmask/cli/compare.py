@@ -1,7 +1,8 @@
 """Mechanisms side by side: what each hides, what it keeps, what it costs, and who pays.
 
-All mechanisms are fitted to the same tables with the same targets and coins, so that every two are compared within draws. Name them
-after --generators, or one by one with --generator; a folder of finished releases (--releases) is compared by what needs no fitting.
+All mechanisms are fitted to the same tables with the same targets and coins, so that every two are compared within draws. Name
+them after --generators, or one by one with --generator; a folder of finished releases (--releases) is compared by what needs no
+fitting.
 The draws are kept in --out, so that an interrupted run continues, and another mechanism can be added later.
 """
 
@@ -46,7 +47,14 @@ _made = AuditVerb(
     doing="Fitting and attacking",
     within="The coin game is left out first, then there are fewer releases, the same number for all.",
     tables=[table("population", "People to draw real tables from: CSV, TSV or Parquet.")],
-    more=[click.Option(["--releases"], type=PATH, metavar="DIR", help="Compare finished releases: a file, or a folder of sets, for each.")],
+    more=[
+        click.Option(
+            ["--releases"],
+            type=PATH,
+            metavar="DIR",
+            help="Compare finished releases: a file, or a folder of sets, for each.",
+        )
+    ],
     without=("fail_on",),
 ).command
 

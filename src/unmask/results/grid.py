@@ -27,7 +27,9 @@ class GridKind(StrEnum):
 
     TABLE = "table"  # numbers and short texts
     HEAT = "heat"  # a matrix: the first column names the lines, all others hold numbers
-    ANSWERS = "answers"  # a question and a sentence, the most important first: what a verdict says where there is one for all
+    ANSWERS = (
+        "answers"  # a question and a sentence, the most important first: what a verdict says where there is one for all
+    )
     TRADEOFF = "tradeoff"  # a mark per line: two estimates, each with its interval
     TARGETS = "targets"  # a line per mechanism: an estimate with its interval, then one number for each unnamed target
     SWEEP = "sweep"  # a point per line: what, a parameter (BY), and an estimate with its interval

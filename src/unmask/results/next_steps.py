@@ -89,11 +89,12 @@ def next_steps(result: Result, run: Mapping[str, Any] | None = None) -> tuple[Ne
 
 
 def _after_a_comparison(words: Sequence[str]) -> tuple[NextStep, ...]:
+    more = shlex.join([*words, "--generator", "NAME"])
     return (
-        NextStep("Choose among those that nothing dominates, by what you need and whom you must protect; add others to the same run:",
-                 shlex.join([*words, "--generator", "NAME"])),
+        NextStep("Choose among those that nothing dominates, by what you need and whom you must protect."),
+        NextStep("Another mechanism joins the same run; what is drawn is kept:", more),
         NextStep("Then make the release, and audit the very file that is to be published:", OWN),
-    )  # fmt: skip
+    )
 
 
 def _after_a_leak(result: Result) -> list[NextStep]:

@@ -102,7 +102,7 @@ class InputFile:
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU seconds of a mechanism, means. It stands in run.json: equal runs take different times."""
+    """CPU seconds of a mechanism, medians. It stands in run.json: equal runs take different times."""
 
     name: str
     fit: float

@@ -43,9 +43,14 @@ class Draws:
 
     def take(self, chosen: np.ndarray) -> Draws:
         """Some of the releases (bool), whole fits only: nothing else keeps `fits` right."""
-        parts = {name: getattr(self, name)[chosen] for name in ("members", "secrets", "active")}
-        arrays = {name: {key: array[chosen] for key, array in getattr(self, name).items()} for name in ("features", "scores")}
-        return replace(self, **parts, **arrays)
+        return replace(
+            self,
+            members=self.members[chosen],
+            secrets=self.secrets[chosen],
+            active=self.active[chosen],
+            features={name: array[chosen] for name, array in self.features.items()},
+            scores={name: array[chosen] for name, array in self.scores.items()},
+        )
 
 
 def draws_of(setting: TargetSetting, tasks: Sequence[Task], store: Store, whose: Whose) -> Draws:

@@ -176,7 +176,9 @@ def _is_probability(attack: Scored, played: Played) -> bool:
     return attack.name not in (played.setting.attacks or {})
 
 
-def success_of(played: Played, scores: np.ndarray, truth: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray | None]:
+def success_of(
+    played: Played, scores: np.ndarray, truth: np.ndarray, name: str
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Whether each guess of a secret is right, and for numbers the density given to the truth."""
     secret = played.setting.secret
     if secret is not None and secret.levels:

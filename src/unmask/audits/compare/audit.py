@@ -21,12 +21,11 @@ from unmask.audits.compare.published import FRESH, Published, publication_tasks,
 from unmask.audits.compare.sentences import (
     certainty_answer,
     dominance_answers,
-    group_answers,
+    loser_answers,
     price_answers,
     short_answer,
-    target_answers,
 )
-from unmask.audits.compare.tables import Found, answers_grid, grids_of, records_of
+from unmask.audits.compare.tables import SideBySide, answers_grid, grids_of, records_of
 from unmask.audits.compare.target_games import GamePlayed, GameTable
 from unmask.audits.compare.whole_table import WholeTable, coin_settings, coin_store, whole_table_of
 from unmask.audits.part import Part
@@ -64,12 +63,15 @@ def compare(
     """Compare mechanisms: what each hides, what it keeps, what it costs, with intervals of the differences.
 
     `generators` are texts such as "privbayes:epsilon=1", generators, or a mapping from names to either; a path names a folder of
-    finished releases, of which only what needs no fitting is measured. `choices` are the fields of `ComparePlan`, such as targets,
-    secret, label, shadows, tests, repeats, runs, seed. With `out`, every draw is kept there and an interrupted run continues.
+    finished releases, of which only what needs no fitting is measured. `choices` are the fields of `ComparePlan`, such as
+    targets, secret, label, shadows, tests, repeats, runs, seed. With `out`, every draw is kept there and an interrupted run
+    continues.
     """
     runner = Runner.of(workers, out=out, time_budget=time_budget, progress=progress, say=say)
     if isinstance(generators, str | Path):
-        return CompareAudit.of(ComparePlan.of(choices), population=population, schema=schema, releases=generators).run(runner)
+        return CompareAudit.of(ComparePlan.of(choices), population=population, schema=schema, releases=generators).run(
+            runner
+        )
     plan = ComparePlan.of({"generators": names_of(generators), **choices})
     return CompareAudit(plan, read_table(population, schema), entrants_of(plan, generators)).run(runner)
 
@@ -90,8 +92,14 @@ class CompareAudit:
                     f"{name} {column}: there is no such column. There are: {quoted(self.population.schema.names)}."
                 )
         label = self.plan.label
-        if label is not None and not (found := self.population.schema.column(label)).is_numeric and found.listed > MOST_CLASSES:
-            raise ParameterError(f"--label {label}: it has {found.listed:,} categories; at most {MOST_CLASSES} are predicted.")
+        if (
+            label is not None
+            and not (found := self.population.schema.column(label)).is_numeric
+            and found.listed > MOST_CLASSES
+        ):
+            raise ParameterError(
+                f"--label {label}: it has {found.listed:,} categories; at most {MOST_CLASSES} are predicted."
+            )
 
     @classmethod
     def of(cls, plan: ComparePlan, *, population: Any, schema: Any = None, releases: Any = None) -> CompareAudit:
@@ -100,7 +108,9 @@ class CompareAudit:
             made = entrants_of(plan)
             return cls(plan, read_table(population, schema), made)
         if plan.generators:
-            raise ParameterError("Finished releases and generators are two comparisons: give --releases or --generators.")
+            raise ParameterError(
+                "Finished releases and generators are two comparisons: give --releases or --generators."
+            )
         real = read_table(population, schema)
         return cls(plan, real, folder=read_folder(Path(releases), real))
 
@@ -120,9 +130,12 @@ class CompareAudit:
         played = self._drawn(runner)
         found, not_tested = played.found()
         part = part_of(found, played.plan) + Part(
-            notes=(*self.population.notes, *played.plan.attack(Goal.MEMBERSHIP, "any").domain_notes), not_tested=not_tested
+            notes=(*self.population.notes, *played.plan.attack(Goal.MEMBERSHIP, "any").domain_notes),
+            not_tested=not_tested,
         )
-        result = part.told(replace(self.expected(), plan=played.plan.to_plain()), records_of(found.games, found.confidence))
+        result = part.told(
+            replace(self.expected(), plan=played.plan.to_plain()), records_of(found.games, found.confidence)
+        )
         return replace(result, costs=_costs(found.published))
 
     def _drawn(self, runner: Runner) -> Drawn:
@@ -146,7 +159,9 @@ class CompareAudit:
             for table in tables:
                 tasks = table.resized(chosen).tasks
                 made += [Job(str(table.goal), name, each, tasks) for name, each in table.settings.items()]
-            made += [Job("everyone", name, each, coin_tasks(chosen.runs)) for name, each in coins.items() if chosen.runs]
+            made += [
+                Job("everyone", name, each, coin_tasks(chosen.runs)) for name, each in coins.items() if chosen.runs
+            ]
             return made
 
         chosen = plan if runner.seconds is None else within_time(plan, runner, jobs, stores)
@@ -169,10 +184,13 @@ class Drawn:
     stores: dict[tuple[str, str], Store]
     runner: Runner
 
-    def found(self) -> tuple[Found, tuple[NotTested, ...]]:
+    def found(self) -> tuple[SideBySide, tuple[NotTested, ...]]:
         """Judge it all; mechanisms that any part leaves out are compared in none."""
         plan, names = self.plan, [one.name for one in self.audit.entrants]
-        games = [table.played({name: self.stores[str(table.goal), name] for name in names}, self.runner) for table in self.tables]
+        games = [
+            table.played({name: self.stores[str(table.goal), name] for name in names}, self.runner)
+            for table in self.tables
+        ]
         judged = [{one.name for one in game.guessed} for game in games]
         kept = [name for name in names if all(name in each for each in judged)]
         todo = self.jobs(plan)
@@ -181,19 +199,26 @@ class Drawn:
         published = published_of(settings, stores, publication_tasks(plan), kept)
         _check(published, kept)
         coins = {job.name: job.setting for job in todo if job.part == "everyone" and job.name in kept}
-        table = whole_table_of(plan, coins, {name: self.stores["everyone", name] for name in coins}, coin_tasks(plan.runs)) if coins else None  # fmt: skip
+        runs = {name: self.stores["everyone", name] for name in coins}
+        table = whole_table_of(plan, coins, runs, coin_tasks(plan.runs)) if coins else None
         games = [replace(game, guessed=tuple(one for one in game.guessed if one.name in kept)) for game in games]
         contrasts = Contrasts.of(axes_of(games, table, published, plan.label, plan.confidence), kept, plan.confidence)
         figures = group_figures(published, self.audit.population.schema, plan.confidence)
         entrants = tuple(one for one in self.audit.entrants if one.name in kept)
-        found = Found(entrants, tuple(games), table, published, contrasts, figures, plan.label, plan.confidence)
+        found = SideBySide(entrants, tuple(games), table, published, contrasts, figures, plan.label, plan.confidence)
         return found, (*(each for game in games for each in game.not_tested), *self._not_tested(table))
 
     def _not_tested(self, table: WholeTable | None) -> list[NotTested]:
         asked, plan = self.audit.plan, self.plan
         missing = []
         if table is None:
-            reason = "it was not asked for" if not asked.runs else LATE if not plan.runs else "too few runs were published by all"
+            reason = (
+                "it was not asked for"
+                if not asked.runs
+                else LATE
+                if not plan.runs
+                else "too few runs were published by all"
+            )
             missing.append(NotTested("everybody", reason, "use --runs 32, or more time"))
         if plan.secret is None:
             missing.append(NotTested("attribute", "no secret was named", "use --secret COLUMN"))
@@ -206,18 +231,19 @@ def _check(published: Published, kept: Sequence[str]) -> None:
     if len(kept) < 2:
         raise GeneratorError("Fewer than two mechanisms could be judged in every game, so there is nothing to compare.")
     if len(published.fresh) < 2:
-        raise GeneratorError("Fewer than two fresh tables were fitted by all mechanisms, so that utility was not measured.")
+        raise GeneratorError(
+            "Fewer than two fresh tables were fitted by all mechanisms, so that utility was not measured."
+        )
 
 
-def part_of(found: Found, plan: ComparePlan) -> Part:
+def part_of(found: SideBySide, plan: ComparePlan) -> Part:
     """Sentences first, then what they rest on."""
     contrasts = found.contrasts
     answers = [
         short_answer(contrasts),
         *dominance_answers(contrasts),
         *price_answers(contrasts),
-        *target_answers(target_losses(found.games, found.confidence)),
-        *group_answers(group_losses(found.figures)),
+        *loser_answers(target_losses(found.games, found.confidence), group_losses(found.figures)),
         certainty_answer(contrasts, _units(found), True),
     ]
     failures = [each for game in found.games for each in game.failures]
@@ -225,10 +251,10 @@ def part_of(found: Found, plan: ComparePlan) -> Part:
     rows = plan.synthetic_rows or plan.train_rows
     notes = [
         f"Every mechanism was fitted to tables of {plan.train_rows:,} rows and published {rows:,} (a sanitiser: what survives).",
-        "The attacker holds other people of the population and can run the mechanism. Against each mechanism the attack was played "
-        "that did best on the attacker's own releases; a better attack may change the order.",
-        "Privacy gain: what record linkage gains from the published real table, less what the attack gains from the release, on the "
-        "same coins.",
+        "The attacker holds other people of the population and can run the mechanism. Against each mechanism the attack was "
+        "played that did best on the attacker's own releases; a better attack may change the order.",
+        "Privacy gain: what record linkage gains from the published real table, less what the attack gains from the release, on "
+        "the same coins.",
     ]
     if found.table is not None:
         notes.append(
@@ -239,7 +265,7 @@ def part_of(found: Found, plan: ComparePlan) -> Part:
     return Part(grids=(answers_grid(answers), *grids_of(found)), notes=tuple(notes), failed_tasks=len(failures))
 
 
-def _units(found: Found) -> list[str]:
+def _units(found: SideBySide) -> list[str]:
     """What is independent, part by part."""
     game: GamePlayed = found.games[0]
     told = [f"{len(np.unique(game.fits)):,} fits under attack, each with its real table and coins"]
@@ -251,8 +277,9 @@ def _units(found: Found) -> list[str]:
 
 
 def _costs(published: Published) -> tuple[Cost, ...]:
-    """Mean CPU seconds of a fit and of a release."""
-    return tuple(
-        Cost(name, *(round(float(each), 4) for each in seconds.mean(axis=0)), len(seconds))
-        for name, seconds in published.seconds.items()
-    )
+    """Median CPU seconds of a fit and of a release: the first ones compile."""
+    costs = []
+    for name, seconds in published.seconds.items():
+        fit, sample = (round(float(each), 4) for each in np.median(seconds, axis=0))
+        costs.append(Cost(name, fit, sample, len(seconds)))
+    return tuple(costs)

@@ -136,9 +136,19 @@ def mean_of(values: np.ndarray, confidence: float, method: str = "Student t over
     known = values[~np.isnan(values)]
     if len(known) < 2:
         return Estimate(
-            float(known.mean()) if len(known) else np.nan, (-np.inf, np.inf), confidence, method, Assumption.MODEL_BASED, len(known)
+            float(known.mean()) if len(known) else np.nan,
+            (-np.inf, np.inf),
+            confidence,
+            method,
+            Assumption.MODEL_BASED,
+            len(known),
         )
     return student(known, confidence=confidence, method=method)
+
+
+def score_title(published: Published, label: str | None) -> str:
+    """What a learner reaches with other people after training on a release."""
+    return f"{'skill' if published.is_number else 'accuracy'} for {label}"
 
 
 def axes_of(
@@ -150,5 +160,5 @@ def axes_of(
         axes.append(table_axis(table, confidence))
     axes.append(measure_axis(published, TWO_WAY, "two-way marginals kept", confidence))
     if published.has(LABEL):
-        axes.append(measure_axis(published, LABEL, f"score for {label} after training on the release", confidence))
+        axes.append(measure_axis(published, LABEL, score_title(published, label), confidence))
     return tuple(axes)

@@ -44,7 +44,7 @@ def within_time(
                 f"All of it takes about {cost(plan):.0f} s, and a part that shows anything does not fit {seconds:g} s.\n"
                 "Allow more --time-budget, name fewer --generators, or use fewer --train-rows."
             )
-        plan = replace(plan, **sizes)
+        plan = replace(plan, shadows=sizes["shadows"], tests=sizes["tests"], repeats=sizes["repeats"])
     runner.say(
         f"{seconds:g} s pay for {plan.shadows:,} shadow releases, {plan.tests:,} under attack and {plan.repeats:,} for utility "
         f"of each mechanism, and not for the coin game about everybody."

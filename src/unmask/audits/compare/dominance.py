@@ -72,14 +72,12 @@ class Price:
     per_tenth: tuple[float, float, float] | None  # value, low, high; None where the step in privacy is not clear
 
 
-def prices(contrasts: Contrasts, across: CompareAxis, up: CompareAxis) -> tuple[Price, ...]:
-    """Between neighbours on the front."""
-    along = front(across, up, contrasts.names)
-    return tuple(_price(contrasts, across, up, start, end) for start, end in zip(along, along[1:], strict=False))
+def price(contrasts: Contrasts, axes: tuple[CompareAxis, CompareAxis], start: str, end: str) -> Price:
+    """From one mechanism to a more private one, on an axis of privacy and one of utility.
 
-
-def _price(contrasts: Contrasts, across: CompareAxis, up: CompareAxis, start: str, end: str) -> Price:
-    """The box of both intervals, which hold together: the least that can be lost over the most that can be gained, and back."""
+    The box of both intervals, which hold together: the least that can be lost over the most that can be gained, and back.
+    """
+    across, up = axes
     gained = contrasts.get(across, end, start).estimate
     lost = contrasts.get(up, start, end).estimate
     if gained.low <= 0:

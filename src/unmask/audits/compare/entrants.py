@@ -73,5 +73,7 @@ def _family(generator: Generator) -> tuple[tuple[Any, ...], float | None]:
     epsilon = getattr(generator, "epsilon", None)
     if not is_dataclass(generator) or isinstance(epsilon, bool) or not isinstance(epsilon, int | float):
         return (), None
-    rest = [(field.name, repr(getattr(generator, field.name))) for field in fields(generator) if field.name != "epsilon"]
+    rest = [
+        (field.name, repr(getattr(generator, field.name))) for field in fields(generator) if field.name != "epsilon"
+    ]
     return (generator.name, *rest), float(epsilon)

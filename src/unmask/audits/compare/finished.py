@@ -38,7 +38,9 @@ NEEDS_FITTING = NotTested(
     "name the mechanisms with --generators; for one release there is `unmask audit real.csv synthetic.csv --holdout holdout.csv`",
 )
 NEEDS_PEOPLE = NotTested(
-    "prediction", "it needs people of whom no release knows", "use `unmask utility real.csv synthetic.csv --holdout holdout.csv --label`"
+    "prediction",
+    "it needs people of whom no release knows",
+    "use `unmask utility real.csv synthetic.csv --holdout holdout.csv --label`",
 )
 
 
@@ -60,10 +62,14 @@ class Folder:
 def read_folder(folder: Path, population: Table) -> Folder:
     """A file is a release; a folder in it is a release of several sets."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: this is no folder. Name one that holds a file, or a folder of files, for each release.")
+        raise InputError(
+            f"{folder}: this is no folder. Name one that holds a file, or a folder of files, for each release."
+        )
     found: dict[str, tuple[Table, ...]] = {}
     for path in sorted(folder.iterdir()):
-        files = [each for each in sorted(path.iterdir()) if _is_table(each)] if path.is_dir() else [path] * _is_table(path)
+        files = (
+            [each for each in sorted(path.iterdir()) if _is_table(each)] if path.is_dir() else [path] * _is_table(path)
+        )
         name = path.name if path.is_dir() else path.name.partition(".")[0]
         if files and name in found:
             raise InputError(f"{folder}: two releases are called '{name}'. Give each a name of its own.")
@@ -71,7 +77,8 @@ def read_folder(folder: Path, population: Table) -> Folder:
             found[name] = tuple(_read(each, population) for each in files)
     if len(found) < 2:
         raise InputError(
-            f"{folder}: {len(found)} releases are here; a comparison needs two or more tables ({', '.join(ENDINGS)}), or folders of them."
+            f"{folder}: {len(found)} releases are here; a comparison needs two or more tables "
+            f"({', '.join(ENDINGS)}), or folders of them."
         )
     return Folder(found)
 
@@ -84,8 +91,9 @@ def _read(path: Path, population: Table) -> Table:
     frame, schema = read_frame(path), population.schema
     if gone := [name for name in schema.names if name not in frame.frame.columns]:
         raise InputError(
-            f"{path.name}: this release has other columns than the population: {quoted(gone)} {'is' if len(gone) == 1 else 'are'} "
-            "missing.\nCompare releases of one table; `unmask audit` looks at the columns that two tables share."
+            f"{path.name}: this release has other columns than the population: {quoted(gone)} "
+            f"{'is' if len(gone) == 1 else 'are'} missing.\nCompare releases of one table; `unmask audit` looks at the columns "
+            "that two tables share."
         )
     chosen = frame.frame[list(schema.names)]
     table = encode_frame(replace(frame, frame=chosen), schema, unlisted=Unlisted.NOTE)
@@ -95,7 +103,7 @@ def _read(path: Path, population: Table) -> Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class SetsMean:
     """A mean over sets (or one set) with its standard error and degrees of freedom."""
 
     value: np.ndarray
@@ -112,43 +120,67 @@ class Spread:
 
 def compare_finished(plan: ComparePlan, population: Table, folder: Folder, runner: Runner) -> Part:
     """Utility of every release beside the population it was made of, and copies."""
-    spreads: dict[str, Spread] = {}
+    spreads: dict[str, SetsMean] = {}
     rows: list[tuple[Cell, ...]] = []
     for done, (name, sets) in enumerate(folder.releases.items()):
         runner.progress(done, len(folder.releases))
         spreads[name] = _spread(plan, name, population, sets)
         copied = COPIES.of(Publication(population, sets[0], None, None, plan.seed))
         for place, each in enumerate(UTILITY_MEASURES):
-            rows.append((name, each.title, *three(spreads[name].at(place, plan.confidence)), spreads[name].n, spreads[name].method))
-        rows.append((name, "unique real rows that stand in it (how many by chance is not known)", round(copied, 4), None, None, len(sets[0]), "count"))
+            rows.append(
+                (
+                    name,
+                    each.title,
+                    *three(spreads[name].at(place, plan.confidence)),
+                    spreads[name].n,
+                    spreads[name].method,
+                )
+            )
+        rows.append(
+            (
+                name,
+                "unique real rows that stand in it (how many by chance is not known)",
+                round(copied, 4),
+                None,
+                None,
+                len(sets[0]),
+                "count",
+            )
+        )
     runner.progress(len(folder.releases), len(folder.releases))
-    axes = [_axis(spreads, place, each, plan.confidence) for place, each in enumerate(UTILITY_MEASURES) if each.name == "two-way"]
+    axes = [
+        _axis(spreads, place, each, plan.confidence)
+        for place, each in enumerate(UTILITY_MEASURES)
+        if each.name == "two-way"
+    ]
     contrasts = Contrasts.of(axes, tuple(spreads), plan.confidence)
     heads = ("release", "what", "value", "low", "high", "n", "method")
-    grid = Grid("compare/finished", "What is left of the real table (1 = all of it)", heads, tuple(rows), Section.UTILITY)
+    grid = Grid(
+        "compare/finished", "What is left of the real table (1 = all of it)", heads, tuple(rows), Section.UTILITY
+    )
     grids = (answers_grid(_answers(contrasts)), grid, *contrast_grids(contrasts))
     notes = tuple(dict.fromkeys(note for sets in folder.releases.values() for table in sets for note in table.notes))
     missing = (NEEDS_FITTING, *((NEEDS_PEOPLE,) if plan.label is not None else ()))
     return Part(grids=grids, notes=(*population.notes, *notes), not_tested=missing)
 
 
-def _spread(plan: ComparePlan, name: str, real: Table, sets: tuple[Table, ...]) -> Spread:
+def _spread(plan: ComparePlan, name: str, real: Table, sets: tuple[Table, ...]) -> SetsMean:
     """Over sets; of one set over samples of its rows."""
     values = np.array([_measures(plan, real, each) for each in sets])
     if len(sets) > 1:
         error = values.std(axis=0, ddof=1) / math.sqrt(len(sets))
-        return Spread(values.mean(axis=0), error, len(sets) - 1, len(sets), "Student t over sets")
+        return SetsMean(values.mean(axis=0), error, len(sets) - 1, len(sets), "Student t over sets")
     rng = stream(plan.seed, "resampled", name)
     drawn = np.array([_measures(plan, real, resampled(sets[0], rng=rng)) for _ in range(DRAWS)])
     method = f"bootstrap of rows ({DRAWS}), Student t"
-    return Spread(values[0], drawn.std(axis=0, ddof=1), DRAWS - 1, len(sets[0]), method)
+    return SetsMean(values[0], drawn.std(axis=0, ddof=1), DRAWS - 1, len(sets[0]), method)
 
 
 def _measures(plan: ComparePlan, real: Table, release: Table) -> np.ndarray:
     return measured(Publication(real, release, None, None, plan.seed), UTILITY_MEASURES)
 
 
-def _axis(spreads: Mapping[str, Spread], place: int, measure: ReleaseMeasure, confidence: float) -> CompareAxis:
+def _axis(spreads: Mapping[str, SetsMean], place: int, measure: ReleaseMeasure, confidence: float) -> CompareAxis:
     def between(one: str, other: str, sure: float) -> Estimate:
         """Releases are drawn independently of each other, given the real table: errors add as squares."""
         first, second = spreads[one], spreads[other]
@@ -156,7 +188,9 @@ def _axis(spreads: Mapping[str, Spread], place: int, measure: ReleaseMeasure, co
         reach = float(stdtrit(degrees, 0.5 + sure / 2)) * math.hypot(first.error[place], second.error[place])
         value = float(first.value[place] - second.value[place])
         method = f"two independent releases, {first.method}"
-        return Estimate(value, (value - reach, value + reach), sure, method, Assumption.MODEL_BASED, min(first.n, second.n))
+        return Estimate(
+            value, (value - reach, value + reach), sure, method, Assumption.MODEL_BASED, min(first.n, second.n)
+        )
 
     of = {name: each.at(place, confidence) for name, each in spreads.items()}
     return CompareAxis(measure.name, f"{measure.title} kept", UTILITY, of, between)
@@ -171,14 +205,12 @@ def _answers(contrasts: Contrasts) -> list[Answer]:
         ("What do they keep?", f"{axis.title[:1].upper()}{axis.title[1:]}: {told}."),
         (
             "What do they hide?",
-            "Not measured: finished releases were given, and what a mechanism hides shows in many fits of it. Which release to prefer "
-            "cannot be said from what it keeps.",
+            "Not measured: finished releases were given, and what a mechanism hides shows in many fits of it. Which release to "
+            "prefer cannot be said from what it keeps.",
         ),
         (
             "How sure is this?",
-            f"All {contrasts.count} differences hold together with {percent(contrasts.confidence)} confidence (Bonferroni). What is "
-            "independent: the sets of a release, or the rows of its one set; the real table is taken as given.",
+            f"All {contrasts.count} differences hold together with {percent(contrasts.confidence)} confidence (Bonferroni). "
+            "What is independent: the sets of a release, or the rows of its one set; the real table is taken as given.",
         ),
     ]
-
-

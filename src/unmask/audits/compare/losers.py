@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.audits.compare.axes import mean_of
 from unmask.audits.compare.published import PeopleGroup, Published
-from unmask.audits.compare.target_games import GamePlayed, Guessed
+from unmask.audits.compare.target_games import GamePlayed, Met
 from unmask.metrics.legal import value_text
 from unmask.results.small_groups import hidden_places
 from unmask.stats.results import Estimate
@@ -36,8 +36,10 @@ def target_losses(games: Sequence[GamePlayed], confidence: float) -> tuple[Targe
     return tuple(_target_loss(game, one, strict) for game in games for one in game.guessed)
 
 
-def _target_loss(game: GamePlayed, one: Guessed, confidence: float) -> TargetLoss:
-    places = [np.array([place]) for place in game.every if game.members[:, place].any() and not game.members[:, place].all()]
+def _target_loss(game: GamePlayed, one: Met, confidence: float) -> TargetLoss:
+    places = [
+        np.array([place]) for place in game.every if game.members[:, place].any() and not game.members[:, place].all()
+    ]
     gains = [game.gain(one, place, confidence) for place in places]
     exposed = sum(game.advantage(one, place, confidence).low > 0 for place in places)
     groups = []
@@ -79,7 +81,11 @@ def group_figures(published: Published, schema: Schema, confidence: float) -> tu
             loss = published.fresh_by_group[:, place] - values[:, place]
             if np.count_nonzero(~np.isnan(loss)) >= 3:
                 group = published.groups[place]
-                found.append(GroupFigure(name, group, _words(schema, group), mean_of(loss, strict, "Student t over draws, paired")))
+                found.append(
+                    GroupFigure(
+                        name, group, _words(schema, group), mean_of(loss, strict, "Student t over draws, paired")
+                    )
+                )
     return tuple(found)
 
 
@@ -106,5 +112,9 @@ def _told(groups: Sequence[PeopleGroup]) -> list[int]:
 def _words(schema: Schema, group: PeopleGroup) -> str:
     """The value if the schema is public, else its place."""
     column = schema.column(group.column)
-    value = value_text(column, group.code) if schema.origin is Origin.PUBLIC else f"value {group.code + 1} of {column.listed}"
+    value = (
+        value_text(column, group.code)
+        if schema.origin is Origin.PUBLIC
+        else f"value {group.code + 1} of {column.listed}"
+    )
     return f"{group.column} {value}"

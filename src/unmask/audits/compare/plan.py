@@ -13,7 +13,7 @@ from unmask.generators import is_code
 from unmask.threats.knowledge import FEWEST_RUNS, Coins, Goal
 
 ATTACKS = (
-    "record-linkage", "closest-record", "marginal-ratio", "linkage-weights", "queries", "groundhog", "trained-distance",
+    "record-linkage", "closest-record", "marginal-ratio", "linkage-weights", "queries", "trained-distance",
     "synthetic-predictor", "closest-votes", "linear",
 )  # fmt: skip
 FEWEST_TESTS = 16  # releases under attack that show anything
@@ -43,11 +43,11 @@ class ComparePlan(Plan):
     attacks: tuple[str, ...] = option(
         ATTACKS,
         help="Attacks that a mechanism must withstand; its own shadows choose the one that is judged. May be repeated.",
-        shown="ten that cost little",
+        shown="nine that cost little",
         code=AttackPlan.__dataclass_fields__["attacks"].metadata["option"].code,
     )
     shadows: int = option(100, help="Releases of each mechanism that the attacker learns from.", least=20, grows=True)
-    tests: int = option(100, help="Releases of each mechanism that are judged.", least=FEWEST_TESTS, grows=True)
+    tests: int = option(300, help="Releases of each mechanism that are judged.", least=FEWEST_TESTS, grows=True)
     repeats: int = option(
         20, help="Fresh tables, fits and releases by which utility, copies and cost are measured.", least=3, grows=True
     )
@@ -61,14 +61,18 @@ class ComparePlan(Plan):
     train_rows: int = option(1000, help="Rows of each real table.", least=20)
     synthetic_rows: int | None = option(None, help="Rows of each release.", least=1, shown="train rows")
     releases_per_fit: int = option(
-        1, help="Releases of each fit, of which --shadows and --tests then are the numbers; intervals are over fits.", least=1
+        1,
+        help="Releases of each fit, of which --shadows and --tests then are the numbers; intervals are over fits.",
+        least=1,
     )
     domain: str = option(
         "public",
         help="Ranges and categories: those of the schema, or read off each training table, which voids claims.",
         choices=("public", "learnt"),
     )
-    confidence: float = option(0.95, help="Of every interval, and of all differences together.", least=0.5, share=True, grows=True)
+    confidence: float = option(
+        0.95, help="Of every interval, and of all differences together.", least=0.5, share=True, grows=True
+    )
 
     def check(self) -> None:
         if 0 < self.runs < FEWEST_RUNS:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from unmask.audits.compare.axes import PRIVACY, UTILITY, CompareAxis, Contrasts
-from unmask.audits.compare.dominance import Dominance, Price, alike, dominated, prices
+from unmask.audits.compare.dominance import Dominance, Price, alike, dominated, front, price
 from unmask.audits.compare.losers import GroupLoss, TargetLoss
 from unmask.results.figures import percent
 from unmask.stats.results import Estimate
@@ -17,7 +18,7 @@ MANY = 6  # names that one sentence lists
 
 def short_answer(contrasts: Contrasts) -> Answer:
     """Who leads on each side, and whether anybody can be left out."""
-    led = [f"{_most(axis)}: {_leaders(contrasts, axis)}." for axis in _headlines(contrasts)]
+    led = [f"Best in {axis.title}: {_leaders(contrasts, axis)}." for axis in _headlines(contrasts)]
     clear = [each for each in dominated(contrasts) if each.clearly]
     out = ", ".join(f"{each.loser} (by {each.winner})" for each in clear[:MANY])
     if contrasts.on(PRIVACY) and contrasts.on(UTILITY):
@@ -29,16 +30,11 @@ def _headlines(contrasts: Contrasts) -> list[CompareAxis]:
     return [axes[0] for side in (PRIVACY, UTILITY) if (axes := contrasts.on(side))]
 
 
-def _most(axis: CompareAxis) -> str:
-    return "Hides most" if axis.side == PRIVACY else "Keeps most"
-
-
 def _leaders(contrasts: Contrasts, axis: CompareAxis) -> str:
     """The one with the highest value, and those that it cannot be told from."""
     best = max(contrasts.names, key=lambda name: axis.of[name].value)
     same = [name for name in contrasts.names if name != best and contrasts.get(axis, best, name).sign == 0]
-    told = f"{best} ({axis.title} {signed(axis.of[best])})"
-    return f"{told}, not told apart from {_listed(same)}" if same else told
+    return f"{best}, not told apart from {_listed(same)}" if same else best
 
 
 def dominance_answers(contrasts: Contrasts) -> Iterator[Answer]:
@@ -54,7 +50,10 @@ def dominance_answers(contrasts: Contrasts) -> Iterator[Answer]:
     if pairs := alike(contrasts):
         listed = "; ".join(f"{one} and {other}" for one, other in pairs[:MANY])
         more = f"; and {len(pairs) - MANY} more pairs" if len(pairs) > MANY else ""
-        yield "Which are not told apart?", f"In nothing that was measured: {listed}{more}. That is no proof that they are alike."
+        yield (
+            "Which are not told apart?",
+            f"In nothing that was measured: {listed}{more}. That is no proof that they are alike.",
+        )
 
 
 def _beaten(contrasts: Contrasts, each: Dominance) -> str:
@@ -64,7 +63,8 @@ def _beaten(contrasts: Contrasts, each: Dominance) -> str:
     won = {win.axis.name for win in each.wins}
     rest = [axis for axis in contrasts.axes if axis.name not in won]
     at_most = ", ".join(
-        f"{axis.title} (by at most {max(0.0, contrasts.get(axis, each.loser, each.winner).estimate.high):.2f})" for axis in rest
+        f"{axis.title} (by at most {max(0.0, contrasts.get(axis, each.loser, each.winner).estimate.high):.2f})"
+        for axis in rest
     )
     return (
         f"{each.loser} may be dominated by {each.winner}, which is better in: {wins}. In the rest they are not told apart; "
@@ -73,59 +73,56 @@ def _beaten(contrasts: Contrasts, each: Dominance) -> str:
 
 
 def price_answers(contrasts: Contrasts) -> Iterator[Answer]:
-    """What a step along the front costs, on every axis of utility."""
+    """What a step along the front costs, in every measure of utility; the front is that of the first."""
     question = "What does more privacy cost here?"
     if not contrasts.on(PRIVACY):
         return
-    across = contrasts.on(PRIVACY)[0]
-    for up in contrasts.on(UTILITY):
-        steps = prices(contrasts, across, up)
-        for step in steps:
-            yield question, _price(step, up)
-        if not steps:
-            only = max(contrasts.names, key=lambda name: across.of[name].value)
-            yield question, f"Nothing, in {up.title}: by the values {only} hides most and keeps most."
+    across, ups = contrasts.on(PRIVACY)[0], contrasts.on(UTILITY)
+    along = front(across, ups[0], contrasts.names)
+    for start, end in pairwise(along):
+        yield question, _price([price(contrasts, (across, up), start, end) for up in ups], ups)
+    if len(along) == 1:
+        yield question, f"Nothing, in {ups[0].title}: by the values {along[0]} hides most and keeps most."
 
 
-def _price(step: Price, up: CompareAxis) -> str:
-    told = (
-        f"From {step.start} to {step.end} the privacy gain rises by {signed(step.privacy)}, and {up.title} fall by "
-        f"{signed(step.utility)}"
+def _price(steps: Sequence[Price], ups: Sequence[CompareAxis]) -> str:
+    first = steps[0]
+    paid = " and ".join(f"{signed(step.utility)} in {up.title}" for step, up in zip(steps, ups, strict=True))
+    told = f"From {first.start} to {first.end} the privacy gain rises by {signed(first.privacy)}; the price is {paid}."
+    rates = [step.per_tenth for step in steps if step.per_tenth is not None]
+    if not rates:
+        return f"{told} The step in privacy may be none, so that no rate can be named."
+    tenth = " and ".join(f"{value:.3f} ({low:.3f} to {high:.3f})" for value, low, high in rates)
+    return f"{told} For each tenth of privacy gain that is {tenth}."
+
+
+def loser_answers(targets: Sequence[TargetLoss], groups: Sequence[GroupLoss]) -> Iterator[Answer]:
+    """Which targets and which groups pay, mechanism by mechanism."""
+    for name in dict.fromkeys(each.name for each in targets):
+        told = [_of_targets(each) for each in targets if each.name == name]
+        told += [_of_groups(each) for each in groups if each.name == name]
+        yield "Who loses?", f"{name}: {' '.join(told)}"
+
+
+def _of_targets(each: TargetLoss) -> str:
+    what = "presence" if each.goal is Goal.MEMBERSHIP else "secret"
+    exposed = (
+        f"The {what} of {each.exposed} of {each.targets} targets is surely told better than by chance"
+        if each.exposed
+        else f"Of no target is the {what} surely told better than by chance"
     )
-    if step.per_tenth is None:
-        return f"{told}. The step in privacy may be none, so that no price can be named."
-    value, low, high = step.per_tenth
-    return f"{told}: {value:.3f} ({low:.3f} to {high:.3f}) for each tenth of privacy gain."
+    kinds = ", ".join(f"{name} {signed(gain)}" for name, gain in each.by_group)
+    parted = f"; privacy gain by kind of target: {kinds}" if len(each.by_group) > 1 else ""
+    return f"{exposed}; the least privacy gain is {signed(each.least)}{parted}."
 
 
-def target_answers(losses: Sequence[TargetLoss]) -> Iterator[Answer]:
-    """Which targets pay, mechanism by mechanism."""
-    for each in losses:
-        what = "presence" if each.goal is Goal.MEMBERSHIP else "secret"
-        exposed = (
-            f"the {what} of {each.exposed} of {each.targets} targets is told better than by chance"
-            if each.exposed
-            else f"of no target is the {what} surely told better than by chance"
-        )
-        groups = "; ".join(f"{name} targets {signed(gain)}" for name, gain in each.by_group)
-        parted = f" Privacy gain by kind: {groups}." if len(each.by_group) > 1 else ""
-        yield (
-            "Who loses?",
-            f"Under {each.name} {exposed}; the least privacy gain of a target is {signed(each.least)}.{parted}",
-        )
-
-
-def group_answers(losses: Sequence[GroupLoss]) -> Iterator[Answer]:
-    """Which group of people is served worst, mechanism by mechanism, where that is sure."""
-    for each in losses:
-        if each.worst is None:
-            yield "Who loses?", f"Under {each.name} no group of people surely loses more than a fresh sample of people would."
-        else:
-            yield (
-                "Who loses?",
-                f"Under {each.name} the columns of {each.worst} ({each.people:,} people) lose most: {signed(each.loss)} of their "
-                "marginals beyond what a fresh sample of people loses.",
-            )
+def _of_groups(each: GroupLoss) -> str:
+    if each.worst is None:
+        return "No group of people surely loses more of its columns than a fresh sample would."
+    return (
+        f"The group that surely loses most of its columns is {each.worst} ({each.people:,} people): {signed(each.loss)} beyond a "
+        "fresh sample."
+    )
 
 
 def certainty_answer(contrasts: Contrasts, units: Sequence[str], joint: bool) -> Answer:
@@ -134,8 +131,9 @@ def certainty_answer(contrasts: Contrasts, units: Sequence[str], joint: bool) ->
     return (
         "How sure is this?",
         f"All {contrasts.count} differences between mechanisms hold together with {percent(contrasts.confidence)} confidence "
-        f"(Bonferroni); they are taken within draws, since all mechanisms had the same tables, targets and coins.{losers} Intervals in "
-        f"tables and charts each hold for themselves. What is independent: {'; '.join(units)}. The population is taken as given.",
+        f"(Bonferroni); they are taken within draws, since all mechanisms had the same tables, targets and coins.{losers} "
+        f"Intervals in tables and charts each hold for themselves. What is independent: {'; '.join(units)}. The population is "
+        "taken as given.",
     )
 
 

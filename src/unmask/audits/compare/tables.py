@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.audits.compare.axes import PRIVACY, UTILITY, Contrasts, mean_of
+from unmask.audits.compare.axes import PRIVACY, UTILITY, Contrasts, mean_of, score_title
 from unmask.audits.compare.entrants import Entrant
 from unmask.audits.compare.losers import GroupFigure
 from unmask.audits.compare.measures import COPIES, LABEL
@@ -25,7 +25,7 @@ TRIPLE = (Role.ESTIMATE, Role.LOW, Role.HIGH)
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SideBySide:
     """All that was found, before it is told."""
 
     entrants: tuple[Entrant, ...]
@@ -43,7 +43,7 @@ def answers_grid(answers: Sequence[Answer]) -> Grid:
     return Grid("answers", "In words", ("question", "answer"), tuple(answers), Section.COMPARED, GridKind.ANSWERS)
 
 
-def grids_of(found: Found) -> Iterator[Grid]:
+def grids_of(found: SideBySide) -> Iterator[Grid]:
     """Every table, those that are drawn at the top first."""
     yield from _tradeoffs(found.contrasts)
     for game in found.games:
@@ -62,7 +62,9 @@ def _tradeoffs(contrasts: Contrasts) -> Iterator[Grid]:
     """Every measure of utility against the privacy gain in the first game; in the second, against the first measure."""
     privacy = [axis for axis in contrasts.on(PRIVACY) if axis.name in (Goal.MEMBERSHIP, Goal.ATTRIBUTE)]
     utility = contrasts.on(UTILITY)
-    for across, up in [(axis, up) for place, axis in enumerate(privacy) for up in (utility if place == 0 else utility[:1])]:
+    for across, up in [
+        (axis, up) for place, axis in enumerate(privacy) for up in (utility if place == 0 else utility[:1])
+    ]:
         rows = [(name, *three(across.of[name]), *three(up.of[name])) for name in contrasts.names]
         heads = ("mechanism", across.title, "low", "high", up.title, "utility low", "utility high")
         title = f"{capital(up.title)}, against the {across.title}"
@@ -84,10 +86,17 @@ def _targets(game: GamePlayed, confidence: float) -> Grid:
             gains: list[Cell] = [rounded(single[one.name][place]) for place in inside]
             pooled = game.gain(one, np.flatnonzero(np.array(game.targets.groups) == kind), confidence)
             rows.append((one.name, kind, *three(pooled), *gains, *[None] * (most - len(gains))))
-    heads = ("mechanism", "targets", "privacy gain", "low", "high", *(f"target {place}" for place in range(1, most + 1)))
+    heads = (
+        "mechanism",
+        "targets",
+        "privacy gain",
+        "low",
+        "high",
+        *(f"target {place}" for place in range(1, most + 1)),
+    )
     roles = (Role.TEXT, Role.TEXT, *TRIPLE, *[Role.TEXT] * most)
     what = "presence" if game.goal is Goal.MEMBERSHIP else "secret"
-    title = f"Privacy gain of each target ({what}): 1 = as if they were not in the data, 0 = as if the real table were published"
+    title = f"Privacy gain of each target ({what})"
     return Grid(f"targets/{game.goal}", title, heads, tuple(rows), Section.COMPARED, GridKind.TARGETS, roles)
 
 
@@ -95,7 +104,7 @@ def _both(game: GamePlayed, place: int) -> bool:
     return bool(game.members[:, place].any() and not game.members[:, place].all())
 
 
-def _sweeps(found: Found) -> Iterator[Grid]:
+def _sweeps(found: SideBySide) -> Iterator[Grid]:
     """Mechanisms that differ in epsilon alone: privacy and utility by epsilon."""
     families: dict[tuple[object, ...], list[Entrant]] = {}
     for one in found.entrants:
@@ -107,9 +116,7 @@ def _sweeps(found: Found) -> Iterator[Grid]:
             continue
         members = sorted(members, key=lambda one: one.epsilon or 0.0)
         axes = (across[0], *found.contrasts.on(UTILITY))
-        rows = [
-            (axis.title, one.epsilon, *three(axis.of[one.name])) for axis in axes for one in members
-        ]
+        rows = [(axis.title, one.epsilon, *three(axis.of[one.name])) for axis in axes for one in members]
         roles = (Role.TEXT, Role.BY, *TRIPLE)
         heads = ("what", "epsilon", "value", "low", "high")
         title = f"{family[0]}: privacy and utility by epsilon"
@@ -127,20 +134,28 @@ def _privacy(game: GamePlayed, confidence: float) -> Grid:
     return Grid(f"compare/{game.goal}", title, heads, tuple(rows), Section.ATTACKS)
 
 
-def _everyone(found: Found) -> Iterator[Grid]:
+def _everyone(found: SideBySide) -> Iterator[Grid]:
     if found.table is None:
         return
     rows = [
         (name, *three(risk.estimate(found.confidence)), risk.listed, found.table.people, len(risk.without))
         for name, risk in found.table.risks.items()
     ]
-    heads = ("mechanism", "AUC", "low", "high", f"people listed (at most {found.table.rate:g} of them wrong, on average)", "of", "runs")
+    heads = (
+        "mechanism",
+        "AUC",
+        "low",
+        "high",
+        f"people listed (at most {found.table.rate:g} of them wrong, on average)",
+        "of",
+        "runs",
+    )
     roles = (Role.TEXT, Role.AUC, Role.LOW, Role.HIGH, *[Role.TEXT] * 3)
     title = "Everybody: how well it is told who is in (AUC 0.5: not at all)"
     yield Grid("compare/everyone", title, heads, tuple(rows), Section.ATTACKS, roles=roles)
 
 
-def _utility(found: Found) -> Grid:
+def _utility(found: SideBySide) -> Grid:
     """A line per mechanism, a column per measure; the yardstick last."""
     published = found.published
     measures = [each for each in published.measures if each.is_utility and each is not LABEL]
@@ -151,7 +166,14 @@ def _utility(found: Found) -> Grid:
         for name, values in lines.items()
     ]
     if published.has(LABEL):
-        heads += [f"score for {found.label}", "low", "high", "share of what real rows teach", "share low", "share high"]
+        heads += [
+            score_title(published, found.label),
+            "low",
+            "high",
+            "share of what real rows teach",
+            "share low",
+            "share high",
+        ]
         place = published.measures.index(LABEL)
         for row, values in zip(rows, lines.values(), strict=True):
             score = mean_of(values[:, place], found.confidence)
@@ -198,9 +220,13 @@ def contrast_grids(contrasts: Contrasts) -> Iterator[Grid]:
         rows: list[tuple[Cell, ...]] = []
         for (name, one, other), each in contrasts.each.items():
             if name == axis.name:
-                rows.append((f"{one} - {other}", *three(each.estimate), words[each.sign], each.estimate.n, each.estimate.method))
+                rows.append(
+                    (f"{one} - {other}", *three(each.estimate), words[each.sign], each.estimate.n, each.estimate.method)
+                )
         heads = ("pair", "difference", "low", "high", "better", "n", "method")
-        title = f"{capital(axis.title)}: every two mechanisms (above 0: the first is better; all intervals hold together)"
+        title = (
+            f"{capital(axis.title)}: every two mechanisms (above 0: the first is better; all intervals hold together)"
+        )
         roles = (Role.TEXT, *TRIPLE, *[Role.TEXT] * 3)
         yield Grid(f"contrasts/{axis.name}", title, heads, tuple(rows), Section.DETAIL, roles=roles, detail=True)
 
@@ -243,5 +269,5 @@ def rounded(value: float) -> float | None:
 
 
 def capital(text: str) -> str:
+    """With a capital."""
     return text[:1].upper() + text[1:]
-

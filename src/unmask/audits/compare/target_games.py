@@ -1,4 +1,4 @@
-"""The games about targets: every mechanism on the same real tables, with the same coins, against the attack that its shadows chose.
+"""The games about targets: every mechanism on the same tables and coins, against the attack that its shadows chose.
 
 A draw of one number deals the same people to all mechanisms, since a stream depends on seed and task alone. Each mechanism meets
 the attack that does best against it on the last third of the attacker's own releases, after learning from the others: no
@@ -20,6 +20,7 @@ from unmask.audits.compare.entrants import Entrant
 from unmask.audits.compare.plan import ComparePlan
 from unmask.audits.runner import Runner
 from unmask.errors import GeneratorError, ParameterError
+from unmask.generators.raw import Raw
 from unmask.results.result import NotTested
 from unmask.simulation.gather import gather
 from unmask.simulation.store import MemoryStore, Store
@@ -28,7 +29,7 @@ from unmask.simulation.target_pool import Draws, draws_of
 from unmask.simulation.task import Task, Whose
 from unmask.stats.cases import Cases
 from unmask.stats.paired import paired_gain
-from unmask.stats.results import Estimate
+from unmask.stats.results import Assumption, Estimate
 from unmask.tables.table import Table
 from unmask.threats.knowledge import Goal
 from unmask.threats.targets import Targets
@@ -38,12 +39,13 @@ FAILING = 0.5  # of its draws: a mechanism that fails more often is left out
 
 
 @dataclass(frozen=True, eq=False)
-class Guessed:
+class Met:
     """What the chosen attack made of one mechanism: releases x targets, guessed "in", or the secret guessed right."""
 
     name: str
     attack: str
     right: np.ndarray
+    is_raw: bool = False  # the real table itself, published
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +58,7 @@ class GamePlayed:
     fits: np.ndarray  # the fit of each release: what is independent
     prior: float
     raw: np.ndarray  # releases x targets, for the published real table
-    guessed: tuple[Guessed, ...]
+    guessed: tuple[Met, ...]
     not_tested: tuple[NotTested, ...] = ()
     failures: tuple[str, ...] = ()
 
@@ -64,23 +66,25 @@ class GamePlayed:
     def every(self) -> np.ndarray:
         return np.arange(len(self.targets))
 
-    def advantage(self, one: Guessed, positions: np.ndarray, confidence: float) -> Estimate:
+    def advantage(self, one: Met, positions: np.ndarray, confidence: float) -> Estimate:
         """What the attack gains from people's presence, on these targets."""
         members, cases = self._cases(positions)
         return cases.gain(one.right[:, positions].ravel(), members, confidence=confidence)
 
-    def gain(self, one: Guessed, positions: np.ndarray, confidence: float) -> Estimate:
+    def gain(self, one: Met, positions: np.ndarray, confidence: float) -> Estimate:
         """Privacy gain: what is gained from the real table less what is gained from the release, on the same coins."""
+        if one.is_raw and np.array_equal(one.right, self.raw):
+            return Estimate(0.0, (0.0, 0.0), confidence, "by definition", Assumption.EXACT, len(np.unique(self.fits)))
         return self._difference(self.raw, one.right, positions, confidence)
 
-    def between(self, one: Guessed, other: Guessed, positions: np.ndarray, confidence: float) -> Estimate:
+    def between(self, one: Met, other: Met, positions: np.ndarray, confidence: float) -> Estimate:
         """Privacy gain of the one less that of the other."""
         return self._difference(other.right, one.right, positions, confidence)
 
     def _difference(self, first: np.ndarray, second: np.ndarray, positions: np.ndarray, confidence: float) -> Estimate:
         members, cases = self._cases(positions)
-        both = (each[:, positions].ravel() for each in (first, second))
-        return paired_gain(*both, members, cases=cases, confidence=confidence)
+        one, other = (each[:, positions].ravel() for each in (first, second))
+        return paired_gain(one, other, members, cases=cases, confidence=confidence)
 
     def _cases(self, positions: np.ndarray) -> tuple[np.ndarray, Cases]:
         members = self.members[:, positions]
@@ -105,7 +109,9 @@ class GameTable:
         audit = AttackAudit(plan.attack(goal, first.name), first.generator, population)
         setting, targets, chosen = audit.set_up()
         if not chosen.release and not chosen.shadow:
-            raise ParameterError(f"None of these attacks plays the {goal} game: {', '.join(plan.attacks)}. Name others.")
+            raise ParameterError(
+                f"None of these attacks plays the {goal} game: {', '.join(plan.attacks)}. Name others."
+            )
         settings: dict[str, TargetSetting] = {}
         refused: list[NotTested] = []
         for one in entrants:
@@ -124,7 +130,9 @@ class GameTable:
 
     def store(self, one: Entrant, runner: Runner, population: str) -> Store:
         """Where the draws of one mechanism are kept; those of another plan are refused."""
-        return in_folder(runner, one, str(self.goal)).store(self.plan.attack(self.goal, one.name), {"population": population})
+        return in_folder(runner, one, str(self.goal)).store(
+            self.plan.attack(self.goal, one.name), {"population": population}
+        )
 
     def played(self, stores: dict[str, Store], runner: Runner) -> GamePlayed:
         """Judge every mechanism on the releases that all of them published."""
@@ -134,14 +142,18 @@ class GameTable:
         kept = [name for name in stores if name not in out]
         if len(kept) < 2:
             first = next(iter(out.values()), "there were none")
-            raise GeneratorError(f"Fewer than two mechanisms published enough to be compared. The first reason: {first}")
+            raise GeneratorError(
+                f"Fewer than two mechanisms published enough to be compared. The first reason: {first}"
+            )
         common = [task for task in tests if all(task in set(found[name].tasks) for name in kept)]
         if len(common) < 2:
-            raise GeneratorError("The mechanisms have fewer than two releases in common: too many of their fits failed.")
+            raise GeneratorError(
+                "The mechanisms have fewer than two releases in common: too many of their fits failed."
+            )
         draws = {name: draws_of(self.settings[name], common, stores[name], Whose.TEST) for name in kept}
         one = draws[kept[0]]
         raw = self._raw(common, runner).repeat(one.releases, axis=0)
-        guessed: list[Guessed] = []
+        guessed: list[Met] = []
         refused = [*self.refused, *(left_out(name, reason) for name, reason in out.items())]
         for name in kept:
             met = self._guessed(name, stores[name], draws[name])
@@ -152,7 +164,7 @@ class GameTable:
             self.goal, self.targets, one.members, one.fits, prior, raw, tuple(guessed), tuple(refused), failures
         )
 
-    def _guessed(self, name: str, store: Store, test: Draws) -> Guessed | NotTested:
+    def _guessed(self, name: str, store: Store, test: Draws) -> Met | NotTested:
         """The attack that does best on the attacker's own last releases, on those under attack."""
         setting = self.settings[name]
         shadow = draws_of(setting, self.tasks, store, Whose.SHADOW)
@@ -166,8 +178,10 @@ class GameTable:
         only = replace(self.chosen, shadow={won: self.chosen.shadow[won]} if won in self.chosen.shadow else {})
         final = next((each for each in score_all(setting, only, shadow, test)[0] if each.name == won), None)
         if final is None:
-            return NotTested(f"{name}: {self.goal}", f"{won} failed on the releases under attack", "name other --attacks")
-        return Guessed(name, won, self._right(final, setting, shadow, test))
+            return NotTested(
+                f"{name}: {self.goal}", f"{won} failed on the releases under attack", "name other --attacks"
+            )
+        return Met(name, won, self._right(final, setting, shadow, test), isinstance(setting.generator, Raw))
 
     def _right(self, attack: Scored, setting: TargetSetting, shadow: Draws, test: Draws) -> np.ndarray:
         played = self._as_played(setting, shadow, test)
@@ -207,4 +221,3 @@ def left_out(name: str, reason: str) -> NotTested:
 def in_folder(runner: Runner, one: Entrant, part: str) -> Runner:
     """The same runner, with the draws of one part of one mechanism in a folder of their own."""
     return replace(runner, draws=None if runner.draws is None else Path(runner.draws) / one.folder / part)
-

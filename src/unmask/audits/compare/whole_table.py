@@ -78,9 +78,7 @@ def whole_table_of(
     for name, store in stores.items():
         asked = plan.everyone(name)
         pool = CoinPool.gather(settings[name], common, store)
-        judged, people = judge_everybody(
-            pool, pool.members, scorer=scorer_of(asked), rate=asked.rate, confidence=None
-        )
+        judged, people = judge_everybody(pool, pool.members, scorer=scorer_of(asked), rate=asked.rate, confidence=None)
         risks[name] = TableRisk(*auc_over_runs(judged.late), int(people.listed.sum()))
     units = next(iter(settings.values())).game.units
     return WholeTable(units, plan.everyone("any").rate, risks, failures)
