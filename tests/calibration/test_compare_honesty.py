@@ -32,7 +32,9 @@ def axes(rng, mechanisms, **how):
     use = 0.8 + 0.05 * table + 0.02 * rng.standard_t(5, size=(20, mechanisms))
 
     def gain(one, other, sure):
-        return paired_gain(guesses[int(other)].ravel(), guesses[int(one)].ravel(), members.ravel(), cases=cases, confidence=sure)
+        return paired_gain(
+            guesses[int(other)].ravel(), guesses[int(one)].ravel(), members.ravel(), cases=cases, confidence=sure
+        )
 
     def kept(one, other, sure):
         return mean_of(use[:, int(one)] - use[:, int(other)], sure)

