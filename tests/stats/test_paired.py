@@ -25,8 +25,13 @@ def test_the_difference_is_that_of_the_two_gains(rng):
     first, second, members, cases = drawn(rng)
     found = paired_gain(first, second, members, cases=cases)
     inside, outside = np.mean(members), np.mean(~members)
-    naive = [sum(g for g, m in zip(x, members, strict=True) if m) / (inside * len(x))
-             - sum(g for g, m in zip(x, members, strict=True) if not m) / (outside * len(x)) for x in (first, second)]  # fmt: skip
+    naive = []
+    for guesses in (first, second):
+        told = list(zip(guesses, members, strict=True))
+        naive.append(
+            sum(g for g, m in told if m) / (inside * len(told))
+            - sum(g for g, m in told if not m) / (outside * len(told))
+        )
     assert found.value == pytest.approx(naive[0] - naive[1], abs=1e-12)
     turned = paired_gain(second, first, members, cases=cases)
     assert turned.value == pytest.approx(-found.value)

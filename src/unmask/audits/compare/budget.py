@@ -39,8 +39,8 @@ def within_time(
     plan = replace(plan, runs=0)
     if cost(_share(plan, 0.0)) > pays:
         raise ParameterError(
-            f"The least that shows anything takes about {cost(_share(plan, 0.0)):.0f} s of draws, and does not fit {seconds:g} s.\n"
-            "Allow more --time-budget, name fewer --generators, or use fewer --train-rows."
+            f"The least that shows anything takes about {cost(_share(plan, 0.0)):.0f} s of draws, and does not "
+            f"fit {seconds:g} s.\nAllow more --time-budget, name fewer --generators, or use fewer --train-rows."
         )
     low, high = 0.0, 1.0
     for _ in range(12):
