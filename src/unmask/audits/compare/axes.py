@@ -31,7 +31,7 @@ class CompareAxis:
     """One thing by which mechanisms are compared; more is better."""
 
     name: str
-    title: str  # in a sentence: "privacy gain of the targets"
+    title: str  # in a sentence: "privacy gain (presence)"
     side: str  # privacy or utility
     of: Mapping[str, Estimate]  # by mechanism, each interval for itself
     between: Between
@@ -96,7 +96,7 @@ def game_axis(game: GamePlayed, confidence: float) -> CompareAxis:
     what = "presence" if game.goal is Goal.MEMBERSHIP else "secret"
     return CompareAxis(
         str(game.goal),
-        f"privacy gain of the targets ({what})",
+        f"privacy gain ({what})",
         PRIVACY,
         {name: game.gain(one, game.every, confidence) for name, one in by_name.items()},
         lambda one, other, sure: game.between(by_name[one], by_name[other], game.every, sure),

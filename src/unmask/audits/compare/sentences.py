@@ -92,7 +92,7 @@ def _price(steps: Sequence[Price], ups: Sequence[CompareAxis]) -> str:
     rates = [step.per_tenth for step in steps if step.per_tenth is not None]
     if not rates:
         return f"{told} The step in privacy may be none, so that no rate can be named."
-    tenth = " and ".join(f"{value:.3f} ({low:.3f} to {high:.3f})" for value, low, high in rates)
+    tenth = " and ".join(f"{_digits(value, 3)} ({_digits(low, 3)} to {_digits(high, 3)})" for value, low, high in rates)
     return f"{told} For each tenth of privacy gain that is {tenth}."
 
 
@@ -139,11 +139,11 @@ def certainty_answer(contrasts: Contrasts, units: Sequence[str], joint: bool) ->
 
 def signed(found: Estimate) -> str:
     """A number with its interval, two digits."""
-    return f"{_two(found.value)} ({_two(found.low)} to {_two(found.high)})"
+    return f"{_digits(found.value)} ({_digits(found.low)} to {_digits(found.high)})"
 
 
-def _two(value: float) -> str:
-    return f"{value:.2f}".replace("-0.00", "0.00")
+def _digits(value: float, places: int = 2) -> str:
+    return f"{round(value, places) + 0.0:.{places}f}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -144,7 +144,8 @@ def targets_chart(name: str, grid: Grid) -> Chart | None:
     names = [at for at in range(place[0]) if grid.roles[at] is Role.TEXT]
     rows = [(row, found) for row in grid.rows[:ROWS] if (found := _measured(row, place))]
     dots = [[float(cell) for cell in row[place[2] + 1 :] if isinstance(cell, int | float)] for row, _ in rows]
-    axis = around([0.0, 1.0, *(each for row in dots for each in row)], room=0.03)
+    ends = [end for _, found in rows for end in (found.low, found.high)]
+    axis = around([0.0, 1.0, *ends, *(each for row in dots for each in row)], room=0.02)
     kinds = list(dict.fromkeys(str(row[names[-1]]) for row, _ in rows))
 
     def draw(width: int) -> tuple[int, list[Markup]]:
