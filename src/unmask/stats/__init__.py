@@ -7,7 +7,8 @@ intervals, roc, auc          rates, differences, ROC and AUC; jackknife over run
 thresholds, epsilon          lower bounds on epsilon, and how a threshold may be chosen
 curves, limits, zcdp         known privacy curves, what DP allows an attack, budget conversion
 evalues, bets, multiplicity  evidence per person, lists with error control
-wealth, cases, paired        rates whose cases come several at a time: releases, not scores, are the draws; two attacks on the same ones
+wealth, cases                rates whose cases come several at a time: releases, not scores, are the draws
+paired                       two attacks on the same draws
 power                        what an audit of this size could have seen
 """
 

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from unmask.audits.compare.measures import LABEL, TWO_WAY, ReleaseMeasure
+from unmask.audits.compare.measures import LABEL, ONE_WAY, TWO_WAY, ReleaseMeasure
 from unmask.audits.compare.published import Published
 from unmask.audits.compare.target_games import GamePlayed
 from unmask.audits.compare.whole_table import WholeTable
@@ -158,7 +158,9 @@ def axes_of(
     axes = [game_axis(game, confidence) for game in games]
     if table is not None:
         axes.append(table_axis(table, confidence))
-    axes.append(measure_axis(published, TWO_WAY, "two-way marginals kept", confidence))
+    pairs = not np.isnan(published.fresh[:, published.measures.index(TWO_WAY)]).any()
+    first = TWO_WAY if pairs else ONE_WAY  # a table of one column has no pairs
+    axes.append(measure_axis(published, first, f"{first.title} kept", confidence))
     if published.has(LABEL):
         axes.append(measure_axis(published, LABEL, score_title(published, label), confidence))
     return tuple(axes)

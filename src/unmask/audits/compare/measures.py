@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
@@ -40,11 +40,6 @@ class Publication:
     @property
     def positions(self) -> tuple[int, ...]:
         return tuple(range(min(MOST_COLUMNS, len(self.real.schema.columns))))
-
-    @cached_property
-    def score(self) -> float:
-        """What a learner reaches with other people after the release: see `score_of`."""
-        return score_of(self, self.synthetic)
 
 
 @dataclass(frozen=True)
@@ -94,6 +89,11 @@ def _copied(it: Publication) -> float:
     found = copies(it.real, it.synthetic, holdout=it.others)
     told = found.excess or found.unique
     return 0.0 if told is None else told.value
+
+
+def _score(it: Publication) -> float:
+    """What a learner reaches with other people after the release."""
+    return score_of(it, it.synthetic)
 
 
 def learner_of(table: Table, label: str) -> Learner:
@@ -149,7 +149,7 @@ THREE_WAY = ReleaseMeasure("three-way", "three-way marginals", partial(_marginal
 CORRELATION = ReleaseMeasure("correlation", "correlation of pairs", _correlation)
 INFORMATION = ReleaseMeasure("information", "mutual information of pairs", _information)
 SIMILARITY = ReleaseMeasure("similarity", "similarity score (ganev2023)", _similarity)
-LABEL = ReleaseMeasure("label", "label predicted", lambda it: it.score, needs_label=True, needs_others=True)
+LABEL = ReleaseMeasure("label", "label predicted", _score, needs_label=True, needs_others=True)
 COPIES = ReleaseMeasure("copies", "unique real rows copied, beyond chance", _copied, is_utility=False)
 
 MEASURES = (ONE_WAY, TWO_WAY, THREE_WAY, CORRELATION, INFORMATION, SIMILARITY, LABEL, COPIES)
@@ -166,5 +166,5 @@ def measured(it: Publication, chosen: Sequence[ReleaseMeasure]) -> np.ndarray:
     """Every measure of one release."""
     if not len(it.synthetic):
         label = dummy_of(it) if it.label is not None else 0.0
-        return np.array([label if each is LABEL else each.empty for each in chosen])
+        return np.array([label if each.needs_label else each.empty for each in chosen])
     return np.array([each.of(it) for each in chosen])

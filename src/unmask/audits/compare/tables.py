@@ -11,7 +11,7 @@ import numpy as np
 from unmask.audits.compare.axes import PRIVACY, UTILITY, Contrasts, mean_of, score_title
 from unmask.audits.compare.entrants import Entrant
 from unmask.audits.compare.losers import GroupFigure
-from unmask.audits.compare.measures import COPIES, LABEL
+from unmask.audits.compare.measures import LABEL
 from unmask.audits.compare.published import FRESH, Published
 from unmask.audits.compare.sentences import Answer
 from unmask.audits.compare.target_games import GamePlayed
@@ -52,6 +52,7 @@ def grids_of(found: SideBySide) -> Iterator[Grid]:
     for game in found.games:
         yield _privacy(game, found.confidence)
     yield from _everyone(found)
+    yield from _releases(found.published, found.confidence)
     yield _utility(found)
     yield from _groups(found.figures)
     yield from contrast_grids(found.contrasts)
@@ -155,6 +156,17 @@ def _everyone(found: SideBySide) -> Iterator[Grid]:
     yield Grid("compare/everyone", title, heads, tuple(rows), Section.ATTACKS, roles=roles)
 
 
+def _releases(published: Published, confidence: float) -> Iterator[Grid]:
+    """What releases themselves give away: copies, and whatever else `MEASURES` has of this kind."""
+    for place, each in enumerate(published.measures):
+        if each.is_utility:
+            continue
+        lines = {**published.values, FRESH: published.fresh}
+        rows = [(name, *three(mean_of(values[:, place], confidence)), len(values)) for name, values in lines.items()]
+        heads, roles = ("mechanism", each.title, "low", "high", "draws"), (Role.TEXT, *TRIPLE, Role.TEXT)
+        yield Grid(f"compare/{each.name}", capital(each.title), heads, tuple(rows), Section.ATTACKS, roles=roles)
+
+
 def _utility(found: SideBySide) -> Grid:
     """A line per mechanism, a column per measure; the yardstick last."""
     published = found.published
@@ -182,10 +194,6 @@ def _utility(found: SideBySide) -> Grid:
         blank: list[Cell] = [None] * len(measures)
         rows.append(["real rows", *blank, rounded(real), None, None, 1.0, None, None])
         rows.append(["dummy", *blank, rounded(dummy), None, None, 0.0, None, None])
-    heads.append(COPIES.title)
-    place = published.measures.index(COPIES)
-    for row in rows:
-        row.append(rounded(float(lines[str(row[0])][:, place].mean())) if row[0] in lines else None)
     title = "What is left of the real table (1 = all of it)"
     return Grid("compare/utility", title, tuple(heads), tuple(map(tuple, rows)), Section.UTILITY)
 
