@@ -300,3 +300,14 @@ def test_folders_that_are_no_comparison_are_refused(folder, population, tmp_path
     plan = ComparePlan.of({"generators": ("raw", "cart")})
     with pytest.raises(ParameterError, match="two comparisons"):
         CompareAudit.of(plan, population=population, releases=folder)
+
+
+def test_workers_change_no_byte(population):
+    few = SMALL | {"tests": 16, "shadows": 20, "repeats": 3, "label": "rich"}
+    names = ["raw", "sanitiser:rare=60"]  # publishes nothing at all: what an empty release teaches is the dummy's
+    one, two = (unmask.compare(names, population, **few | {"workers": workers}) for workers in (1, 2))
+    assert one.to_plain() == two.to_plain()
+    utility = grid(one, "compare/utility")
+    kept = lines(utility)["sanitiser:rare=60"]
+    assert kept[0] == 0.0
+    assert kept[utility.columns.index("share of what real rows teach") - 1] == 0.0
