@@ -14,7 +14,7 @@ from unmask.audits.compare.axes import Contrasts, axes_of
 from unmask.audits.compare.budget import within_time
 from unmask.audits.compare.entrants import Entrant, Given, entrants_of, names_of
 from unmask.audits.compare.finished import Folder, compare_finished, read_folder
-from unmask.audits.compare.jobs import Job
+from unmask.audits.compare.jobs import Job, draw_all
 from unmask.audits.compare.losers import group_figures, group_losses, target_losses
 from unmask.audits.compare.plan import ComparePlan
 from unmask.audits.compare.published import FRESH, Published, publication_tasks, published_of, settings_of, store_of
@@ -165,11 +165,7 @@ class CompareAudit:
             return made
 
         chosen = plan if runner.seconds is None else within_time(plan, runner, jobs, stores)
-        todo = jobs(chosen)
-        total, done = sum(len(job.tasks) for job in todo), 0
-        for job in todo:
-            runner.showing(done, total).draw(job.setting, job.tasks, stores[job.part, job.name])
-            done += len(job.tasks)
+        draw_all(jobs(chosen), stores, runner)
         return Drawn(self, chosen, [table.resized(chosen) for table in tables], jobs, stores, runner)
 
 
