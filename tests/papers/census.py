@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from unmask import generators
 from unmask.audits.attack.audit import AttackAudit, _score
 from unmask.audits.attack.plan import AttackPlan
 from unmask.simulation.executors.local import Local
@@ -59,7 +58,7 @@ class Scores:
 def scores(generator: str, population: Table, *, workers: int = 1, **choices) -> Scores:
     """Play a game as `unmask.attack` does, and hand out the scores themselves."""
     plan = AttackPlan(generator=generator, **choices)
-    setting, targets, chosen = AttackAudit(plan, generators.parse(generator), population).set_up()
+    setting, targets, chosen = AttackAudit(plan, plan.made(), population).set_up()
     store, tasks = MemoryStore(), tasks_for(plan.shadows, plan.tests, len(targets), isolate=False)
     Local(workers).run(setting, tasks, store)
     shadow, test = (draws_of(setting, tasks, store, whose) for whose in (Whose.SHADOW, Whose.TEST))
