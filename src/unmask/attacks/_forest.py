@@ -29,7 +29,7 @@ class Ranked:
         """Rank every column of rows x features."""
         values = np.ascontiguousarray(features.T, dtype=np.float32)
         count, rows = values.shape
-        ranks = np.empty((count, rows), dtype=np.uint8 if rows <= 256 else np.uint16 if rows <= 1 << 16 else np.uint32)
+        ranks = np.empty((count, rows), dtype=np.uint16 if rows <= 1 << 16 else np.uint32)
         keys = np.sort(_sortable(values), axis=1)
         return cls(values, ranks, _rank(keys, ranks))
 
@@ -196,7 +196,7 @@ def _counted(line, rows, answers, weights, here, total, tally):
 def _sorted(line, rows, answers, weights, here, total, keys):
     """The best cut of one feature for any number of classes, by sorting rows; -1 if the feature is constant here.
 
-    The decrease of impurity in the same unit as for two classes: n (sum l_k^2 / l + sum r_k^2 / r) - sum t_k^2, halved.
+    The decrease of impurity is half the sum over classes of (n l_k - t_k l)^2 / (l r); two classes have equal terms.
     """
     for place in range(len(here)):
         keys[place] = np.int64(line[rows[here[place]]]) * len(rows) + here[place]
@@ -209,15 +209,16 @@ def _sorted(line, rows, answers, weights, here, total, keys):
         left[answers[owner]] += weights[owner]
         on_left += weights[owner]
         if rank < ordered[place + 1] // len(rows):
-            squares, others, all_squares = 0.0, 0.0, 0.0
-            for kind in range(len(total)):
-                right = total[kind] - left[kind]
-                squares += float(left[kind]) * left[kind]
-                others += float(right) * right
-                all_squares += float(total[kind]) * total[kind]
-            gain = (whole * (squares / on_left + others / (whole - on_left)) - all_squares) / 2
-            if gain > best:
-                best, cut = gain, rank
+            lead = 0.0  # for two classes the same numbers as by counting, so that ties are broken alike
+            for kind in range(1, len(total)):
+                ahead = float(whole * left[kind] - total[kind] * on_left)
+                lead += ahead * ahead
+            if len(total) > 2:
+                ahead = float(whole * left[0] - total[0] * on_left)
+                lead = (lead + ahead * ahead) / 2
+            sides = float(on_left) * (whole - on_left)
+            if lead > best * sides:
+                best, cut = lead / sides, rank
     return best, cut
 
 
