@@ -101,7 +101,9 @@ def job_times(population: Table) -> None:
             name = f"{targets} target{'s' * (targets > 1)}, {what} forests: {seconds:.2f} s"
             line(name, seconds, bar=bar, against=against)
     drawn, learnt = ((found[25][part] - found[1][part]) / 24 * 1e3 for part in (0, 1))
-    print(f"  each further target costs {drawn:.0f} ms of releases and features and {learnt:.0f} ms of forests; TAPAS 22 s")
+    print(
+        f"  each further target costs {drawn:.0f} ms of releases and features and {learnt:.0f} ms of forests; TAPAS 22 s"
+    )
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from tests.papers.experiment import Experiment
 from tests.papers.groundhog import figure_2, figure_3, figure_4, figure_6, figure_15
 from tests.papers.hittmeir import tables_2_to_5
-from tests.papers.tapas import experiment_1, experiment_2
+from tests.papers.tapas import differences, experiment_1, experiment_2
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     figure_2.EXPERIMENT,
@@ -13,5 +13,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     figure_15.EXPERIMENT,
     experiment_1.EXPERIMENT,
     experiment_2.EXPERIMENT,
+    differences.EXPERIMENT,
     tables_2_to_5.EXPERIMENT,
 )

@@ -124,7 +124,9 @@ def _grow(values, ranks, distinct, rows, answers, classes, trees, tried, seed):
             whole = total.sum()
             shares[tree, node] = total / whole
             if total.max() < whole:
-                feature, cut = _best(ranks, distinct, rows, answers, weights, here, total, order, tried, tally, keys, state)
+                feature, cut = _best(
+                    ranks, distinct, rows, answers, weights, here, total, order, tried, tally, keys, state
+                )
                 if feature >= 0:
                     middle, low, high = _parted(values[feature], ranks[feature], rows, here, cut)
                     threshold = low / 2 + high / 2

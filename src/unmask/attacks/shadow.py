@@ -89,7 +89,9 @@ class Shadow:
         if self.classifier == "forest" and not numeric:
             if known is not None:
                 return Learnt(grow(known, np.flatnonzero(rows), answers, seed), neutral)
-            return Learnt(grow(Ranked.of(_matrix(pool, keys, target, rows)), np.arange(len(answers)), answers, seed), neutral)
+            return Learnt(
+                grow(Ranked.of(_matrix(pool, keys, target, rows)), np.arange(len(answers)), answers, seed), neutral
+            )
         model = _model(self.classifier, len(answers), seed, numeric=numeric)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a logistic fit that has not fully converged still ranks

@@ -28,6 +28,7 @@ ATTRIBUTE_ATTACKS = (
 )
 MEMBERSHIP_ATTACKS = (
     "closest-record:metric=hamming,reference=false",
+    "density",
     GROUNDHOG,
     "groundhog:classifier=logistic",
     QUERIES,
@@ -42,10 +43,10 @@ def census(data: Path) -> Table:
     return read_table(folder / "2011-census-microdata-small.csv.gz", schema)
 
 
-def outlier(population: Table, seed: int = 0) -> int:
-    """The row of lowest likelihood, were columns independent, among a thousand random people."""
-    some = np.random.default_rng(seed).choice(len(population), 1000, replace=False)
-    return int(some[np.argmin(independent_log_likelihood(population)[some])])
+def outlier(population: Table, place: int = 0) -> int:
+    """The row of lowest likelihood, were columns independent, among a thousand random people; or the next ones."""
+    some = np.random.default_rng(0).choice(len(population), 1000, replace=False)
+    return int(some[np.argsort(independent_log_likelihood(population)[some], kind="stable")[place]])
 
 
 @dataclass(frozen=True, eq=False)
