@@ -1,7 +1,7 @@
 """Shadow attacks: milliseconds per release for each feature set, and the job of TAPAS for 1, 5 and 25 targets.
 
 TAPAS (a7069d7) is on no package index, so it is not run here: its CPU seconds were measured once on the same kind of machine,
-one thread, and stand below. The reference kernel beside each line tells how fast this machine is now; ours are measured in this run.
+one thread, and stand below. Ours are measured in this run, beside a reference kernel that tells how fast this machine is now.
 """
 
 from __future__ import annotations

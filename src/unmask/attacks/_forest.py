@@ -1,9 +1,9 @@
 """A random forest of classification trees, compiled: what shadow attacks learn with, many times per audit.
 
 The forest of Breiman (2001) as scikit-learn grows it: each tree on a bootstrap sample, at each node the best Gini split among
-the square root of the features, until leaves are pure; scores are mean class shares of the leaves. It is exact. What makes it fast
-is that features are replaced by their ranks once, for all trees and all targets that share them: a node counts its rows by
-rank instead of sorting them.
+the square root of the features, until leaves are pure; scores are mean class shares of the leaves. It is exact. It is fast since
+features are replaced by their ranks once, for all trees and all targets that share them: a node counts its rows by rank instead
+of sorting them.
 """
 
 from __future__ import annotations
