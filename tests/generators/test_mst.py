@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from unmask import datasets
 from unmask.errors import ParameterError
 from unmask.generators import Neighbours, get, mst
 from unmask.generators._merging import Merging

@@ -175,9 +175,12 @@ def _counted(line, rows, answers, weights, here, total, tally):
     """
     low, high = len(tally), 0
     for place in here:
-        rank = np.int64(line[rows[place]])
+        rank = int(line[rows[place]])
         tally[rank] += weights[place] + (weights[place] * answers[place] << 32)
-        low, high = min(low, rank), max(high, rank)
+        if rank < low:
+            low = rank
+        if rank > high:
+            high = rank
     whole, ones = total[0] + total[1], total[1]
     best, cut, left, left_ones = -1.0, -1, 0, 0
     for rank in range(low, high):
