@@ -14,7 +14,7 @@ from unmask.audits.compare.axes import Contrasts, axes_of
 from unmask.audits.compare.budget import within_time
 from unmask.audits.compare.entrants import Entrant, Given, entrants_of, names_of
 from unmask.audits.compare.finished import Folder, compare_finished, read_folder
-from unmask.audits.compare.jobs import Job, draw_all
+from unmask.audits.compare.jobs import CompareJob, draw_all
 from unmask.audits.compare.losers import group_figures, group_losses, target_losses
 from unmask.audits.compare.plan import ComparePlan
 from unmask.audits.compare.published import FRESH, Published, publication_tasks, published_of, settings_of, store_of
@@ -154,13 +154,15 @@ class CompareAudit:
         for one in (*entrants, YARDSTICK):
             stores["published", one.name] = store_of(plan, one, runner, digest)
 
-        def jobs(chosen: ComparePlan) -> list[Job]:
-            made = [Job("published", name, each, publication_tasks(chosen)) for name, each in measured.items()]
+        def jobs(chosen: ComparePlan) -> list[CompareJob]:
+            made = [CompareJob("published", name, each, publication_tasks(chosen)) for name, each in measured.items()]
             for table in tables:
                 tasks = table.resized(chosen).tasks
-                made += [Job(str(table.goal), name, each, tasks) for name, each in table.settings.items()]
+                made += [CompareJob(str(table.goal), name, each, tasks) for name, each in table.settings.items()]
             made += [
-                Job("everyone", name, each, coin_tasks(chosen.runs)) for name, each in coins.items() if chosen.runs
+                CompareJob("everyone", name, each, coin_tasks(chosen.runs))
+                for name, each in coins.items()
+                if chosen.runs
             ]
             return made
 
@@ -176,7 +178,7 @@ class Drawn:
     audit: CompareAudit
     plan: ComparePlan
     tables: Sequence[GameTable]
-    jobs: Callable[[ComparePlan], list[Job]]
+    jobs: Callable[[ComparePlan], list[CompareJob]]
     stores: dict[tuple[str, str], Store]
     runner: Runner
 

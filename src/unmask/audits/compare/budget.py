@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from unmask.audits.budget import FOR_DRAWS, TRIED, seconds_of_a_draw
-from unmask.audits.compare.jobs import Job
+from unmask.audits.compare.jobs import CompareJob
 from unmask.audits.compare.plan import FEWEST_TESTS, ComparePlan
 from unmask.audits.runner import Runner
 from unmask.errors import ParameterError
@@ -18,7 +18,7 @@ FEWEST = {"shadows": 20, "tests": FEWEST_TESTS, "repeats": 5}
 def within_time(
     plan: ComparePlan,
     runner: Runner,
-    jobs: Callable[[ComparePlan], list[Job]],
+    jobs: Callable[[ComparePlan], list[CompareJob]],
     stores: Mapping[tuple[str, str], Store],
 ) -> ComparePlan:
     """The plan with as much as the time of the runner pays for: first without the coin game, then with fewer releases of all."""

@@ -12,7 +12,7 @@ from unmask.simulation.task import Arrays, Failed, Task
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class CompareJob:
     """Tasks of one part for one mechanism."""
 
     part: str
@@ -57,7 +57,7 @@ class AllStores:
         self.stores[task.part, task.name].put(task, outcome)
 
 
-def draw_all(jobs: Sequence[Job], stores: Mapping[tuple[str, str], Store], runner: Runner) -> None:
+def draw_all(jobs: Sequence[CompareJob], stores: Mapping[tuple[str, str], Store], runner: Runner) -> None:
     """Draw what is missing of all jobs; workers are started once."""
     settings = {(job.part, job.name): job.setting for job in jobs}
     tasks = [JobTask(task.whose, task.index, task.target, job.part, job.name) for job in jobs for task in job.tasks]
