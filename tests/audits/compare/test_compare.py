@@ -311,3 +311,21 @@ def test_workers_change_no_byte(population):
     kept = lines(utility)["sanitiser:rare=60"]
     assert kept[0] == 0.0
     assert kept[utility.columns.index("share of what real rows teach") - 1] == 0.0
+
+
+@dataclass(frozen=True)
+class ById:
+    """An executor that goes by the ids of tasks, as a cluster does."""
+
+    workers: int = 1
+
+    def run(self, setting, tasks, store, progress):
+        for task in {task.id: task for task in tasks}.values():
+            store.put(task, setting.play(task))
+
+
+def test_executors_that_go_by_ids_lose_nothing(population):
+    few = SMALL | {"tests": 16, "shadows": 20, "repeats": 3, "runs": 0}
+    here, there = (unmask.compare(KNOWN, population, **few | {"workers": each}) for each in (1, ById()))
+    assert here.to_plain() == there.to_plain()
+    assert there.failed_tasks == 0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from unmask.audits.runner import Runner
+from unmask.simulation.executors.local import Local
 from unmask.simulation.store import Store
 from unmask.simulation.task import Arrays, Failed, Task
 
@@ -58,7 +59,13 @@ class AllStores:
 
 
 def draw_all(jobs: Sequence[CompareJob], stores: Mapping[tuple[str, str], Store], runner: Runner) -> None:
-    """Draw what is missing of all jobs; workers are started once."""
-    settings = {(job.part, job.name): job.setting for job in jobs}
-    tasks = [JobTask(task.whose, task.index, task.target, job.part, job.name) for job in jobs for task in job.tasks]
-    runner.draw(AllJobs(settings), tasks, cast(Store, AllStores(stores)))
+    """Draw what is missing of all jobs. Workers here are started once; others go by ids, which mechanisms share, job by job."""
+    total, done = sum(len(job.tasks) for job in jobs), 0
+    if isinstance(runner.executor, Local):
+        settings = {(job.part, job.name): job.setting for job in jobs}
+        tasks = [JobTask(task.whose, task.index, task.target, job.part, job.name) for job in jobs for task in job.tasks]
+        runner.draw(AllJobs(settings), tasks, cast(Store, AllStores(stores)))
+        return
+    for job in jobs:
+        runner.showing(done, total).draw(job.setting, job.tasks, stores[job.part, job.name])
+        done += len(job.tasks)
