@@ -14,6 +14,7 @@ from unmask.audits.part import Part, together
 from unmask.audits.plan import takes
 from unmask.audits.release.aligned import ALIGNED
 from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, Case, ReleasePart
+from unmask.audits.release.completion import COMPLETION
 from unmask.audits.release.copies import COPIES
 from unmask.audits.release.criteria import CRITERIA
 from unmask.audits.release.exposure import CONFOUNDED, UNTESTED, with_records
@@ -43,6 +44,7 @@ CHECKS = (
     ALIGNED,
     MATCHING,
     MAXIMUM_KNOWLEDGE,
+    COMPLETION,
     SIMILARITY,
     USEFULNESS,
 )  # the most telling first
