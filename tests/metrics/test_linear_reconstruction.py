@@ -1,4 +1,4 @@
-"""A secret column solved for: what exact counts give away, what a bootstrap does, and what a release that knows nothing does not."""
+"""A secret column solved for: from exact counts, from a bootstrap, and from a release that does not know it."""
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,9 @@ def test_least_deviations_against_a_closed_form(rng):
 def test_exact_marginals_give_the_secrets_of_a_thousand_people(order, equations, rng):
     """Independent bits, exact 3- and 4-way counts (a table has its own): at least 95 %; the holdout stays at a half."""
     real, holdout = people(1000, 1), people(400, 2)
-    found = linear_reconstruction(real, real, secret="secret", holdout=holdout if order == 3 else None, order=order, rng=rng)
+    found = linear_reconstruction(
+        real, real, secret="secret", holdout=holdout if order == 3 else None, order=order, rng=rng
+    )
     assert found.right.mean() >= 0.95
     assert found.equations >= equations
     if order == 3:

@@ -1,7 +1,7 @@
 """Linear reconstruction: a secret column solved for, as unknowns in the counts that a release gives away (Annamalai et al. 2024).
 
-The attacker knows some columns of everybody in the real table, and not the secret. Each cell of three (or another number of) known
-columns is an equation: the secrets of the real people in it add up to their number times the share (or mean) among the published
+The attacker knows some columns of everybody in the real table, and not the secret. Each cell of three known columns (or another
+number) is an equation: the secrets of the real people in it add up to their number times the share (or mean) among the published
 rows of that cell. Least absolute deviations, by a linear programme (HiGHS, interior point):
 
     min sum_q w_q |sum_i A_qi x_i - b_q|,  0 <= x_i <= 1,      w_q = sqrt(published rows)/(people), the inverse error of b_q
@@ -10,8 +10,8 @@ A category of V values has V unknowns a person, which add up to 1; a number is s
 A weak equation per person (its share of all rows) decides where cells leave a secret open. The control solves the same programme
 for holdout people, about whom the release knows nothing but the population; what real people gain over it is memory.
 
-Cost: a second for 500 people and 3,240 equations, 4 s for 1,000; it grows with the square of the unknowns. So at most 1,000 unknowns
-are solved for: in a larger table within people who share some known values, whose published rows are counted alone.
+Cost: a second for 500 people and 3,240 equations, 4 s for 1,000; it grows with the square of the unknowns. So at most 1,000
+unknowns are solved for: in a larger table within people who share some known values, whose published rows are counted alone.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -166,7 +167,9 @@ class _Secret:
     """What is solved for: the shares of some values, or a number."""
 
     column: Column
-    values: np.ndarray  # codes of a category, the most frequent first; without unknowns for the last, where there are two
+    values: (
+        np.ndarray
+    )  # codes of a category, the most frequent first; without unknowns for the last, where there are two
     rest: bool  # whether other values occur
 
     @classmethod
@@ -245,9 +248,7 @@ def _subsets(places: Sequence[int], order: int, rng: np.random.Generator) -> lis
     return [tuple(np.sort(rng.choice(places, order, replace=False)).tolist()) for _ in range(MOST_EQUATIONS)]
 
 
-def _solved(
-    side: _Side, published: _Side, cells: Sequence[tuple[int, ...]], sought: _Secret
-) -> tuple[np.ndarray, int]:
+def _solved(side: _Side, published: _Side, cells: Sequence[tuple[int, ...]], sought: _Secret) -> tuple[np.ndarray, int]:
     """The unknowns of people (unknowns x people), and how many equations there were for each kind."""
     shares = sought.shares(published)
     present = ~np.isnan(shares[0])
@@ -269,24 +270,26 @@ def _solved(
             break
     weights = np.concatenate(worth) / np.concatenate(worth).mean() if count else np.empty(0)
     own = shares.mean(axis=1, keepdims=True) if shares.shape[1] else np.full((len(shares), 1), 0.5)
-    matrix = sparse.vstack([sparse.diags(weights) @ sparse.vstack(blocks), WEAK * sparse.identity(size)]).tocsr()
+    equations: Any = sparse.diags(weights) @ sparse.vstack(blocks)
+    matrix: Any = sparse.vstack([equations, WEAK * sparse.identity(size)])
     totals = np.hstack([np.hstack(sums) * weights, np.repeat(WEAK * own, size, axis=1)])
-    return _least_deviations(matrix, totals), count
+    return _least_deviations(matrix.tocsr(), totals), count
 
 
-def _least_deviations(matrix: sparse.csr_matrix, totals: np.ndarray) -> np.ndarray:
+def _least_deviations(matrix: Any, totals: np.ndarray) -> np.ndarray:
     """Least absolute deviations with unknowns between 0 and 1, which add up to 1 where a person has several."""
     kinds, (count, size) = len(totals), matrix.shape
     slack = sparse.identity(kinds * count)
-    left = sparse.hstack([sparse.kron(sparse.identity(kinds), matrix), -slack, slack])
+    left: Any = sparse.hstack([sparse.kron(sparse.identity(kinds), matrix), -slack, slack])
     right = totals.ravel()
     if kinds > 1:
         one_each = sparse.hstack([*[sparse.identity(size)] * kinds, sparse.csr_matrix((size, 2 * kinds * count))])
         left, right = sparse.vstack([left, one_each]), np.append(right, np.ones(size))
     cost = np.append(np.zeros(kinds * size), np.ones(2 * kinds * count))
     bounds = np.column_stack([np.zeros(len(cost)), np.where(cost > 0, np.inf, 1.0)])
+    solve: Any = linprog
     for method in ("highs-ipm", "highs-ds"):
-        found = linprog(cost, A_eq=left.tocsc(), b_eq=right, bounds=bounds, method=method)
+        found = solve(cost, A_eq=left.tocsc(), b_eq=right, bounds=bounds, method=method)
         if found.x is not None:
             return np.asarray(found.x[: kinds * size]).reshape(kinds, size)
     raise InputError(f"The linear programme could not be solved: {found.message}")

@@ -65,7 +65,9 @@ def test_hidden_columns_are_not_read(rng):
 def test_without_a_holdout_memory_is_not_measured_and_that_is_said():
     real, release, _ = tables(4, 200)
     found = completion(real, release, known=KNOWN, rng=np.random.default_rng(1))
-    assert (found.memory(), found.control(), found.p_value(np.random.default_rng(1)), found.records_p_value) == (None,) * 4
+    assert (found.memory(), found.control(), found.p_value(np.random.default_rng(1)), found.records_p_value) == (
+        None,
+    ) * 4
     assert NO_HOLDOUT in found.notes
     assert 0 < found.without_release().value < found.share().value
 
@@ -104,7 +106,9 @@ def test_on_fresh_draws_the_interval_of_memory_covers_zero():
     covered = 0
     for seed in range(100):
         real, release, holdout = tables(seed, 300)
-        found = completion(real, release, known=KNOWN, holdout=holdout.take(np.arange(200)), rng=np.random.default_rng(seed))
+        found = completion(
+            real, release, known=KNOWN, holdout=holdout.take(np.arange(200)), rng=np.random.default_rng(seed)
+        )
         covered += found.memory().low <= 0 <= found.memory().high
     assert covered >= 87
 

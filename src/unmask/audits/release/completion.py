@@ -37,16 +37,30 @@ COLUMN_HEADS = ("column", "real people", "holdout", "without the release", "memo
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """What was completed, with the p-values of "no better than people who are not in the data"."""
+    """What was completed, and the error that a finding about it may have."""
 
+    case: Case
+    family: Family
     found: Completion
-    p_value: float | None
+    p_value: float | None  # of "no better than people who are not in the data"
     known: str  # in words
-    chosen: str  # why these
+
+    @property
+    def error(self) -> float:
+        return self.case.error(self.family)
+
+    @property
+    def strict(self) -> float:
+        return self.case.strict(self.family)
 
 
-def completion_part(case: Case, known: tuple[str, ...] = ()) -> Part:
-    """Columns and whole records of real people, of holdout people, and without the release."""
+def completion_part(case: Case) -> Part:
+    """Columns and whole records of real people, of holdout people, and without the release; known are the keys."""
+    return completed(case, FAMILY)[0]
+
+
+def completed(case: Case, family: Family, known: tuple[str, ...] = ()) -> tuple[Part, PlantedLeak | None]:
+    """The part, and what it would have seen; None if that was not measured."""
     release, seed = case.release, case.plan.seed
     asked = known or likely_known(release.schema, stream(seed, "known columns"))
     try:
@@ -55,17 +69,23 @@ def completion_part(case: Case, known: tuple[str, ...] = ()) -> Part:
             rng=stream(seed, "completion"),
         )  # fmt: skip
     except ParameterError as problem:  # a table of one column, of keys alone, of constants
-        return Part(not_tested=(NotTested("record completion", str(problem), "name other keys with --key"),))
-    judged = _Judged(found, found.p_value(stream(seed, "completion", "labels")), quoted(found.known), _why(release, known))
-    planted = planted_records(case, found)
-    return Part(
-        (_columns_finding(case, judged), _records_finding(case, judged)),
+        return Part(not_tested=(NotTested("record completion", str(problem), "name other columns as known"),)), None
+    p_value = found.p_value(stream(seed, "completion", "labels"))
+    judged = _Judged(case, family, found, p_value, quoted(found.known))
+    planted = planted_records(judged)
+    part = Part(
+        (_columns_finding(judged), _records_finding(judged)),
         (_attacks(found), _columns(found)),
         () if planted is None else (_power(planted),),
-        (judged.chosen.format(judged.known), *found.notes, *(() if planted is None else (_seen(planted),))),
+        (
+            _why(release, known).format(judged.known),
+            *found.notes,
+            *(() if planted is None else (in_a_sentence(planted),)),
+        ),
         not_tested=_no_control(release),
         columns=_per_record(release, found),
     )
+    return part, planted
 
 
 def _why(release: Release, known: tuple[str, ...]) -> str:
@@ -79,13 +99,13 @@ def _why(release: Release, known: tuple[str, ...]) -> str:
     )
 
 
-def _columns_finding(case: Case, judged: _Judged) -> Finding:
+def _columns_finding(judged: _Judged) -> Finding:
     """The share of what is hidden that is completed, by rarity."""
-    found = judged.found
+    case, found = judged.case, judged.found
     share, control, memory = found.share(), found.control(), found.memory()
     severity = Severity.NONE
-    if judged.p_value is not None and judged.p_value <= case.error(FAMILY):
-        strict = found.memory(confidence=case.strict(FAMILY))
+    if judged.p_value is not None and judged.p_value <= judged.error:
+        strict = found.memory(confidence=judged.strict)
         severity = case.plan.policy.severity(max(0.0, strict.low if strict else 0.0))
         severity = severity if severity.rank else Severity.LOW
     against = f", {words(control.value)} of that of people who are not in the data" if control else ""
@@ -103,19 +123,22 @@ def _columns_finding(case: Case, judged: _Judged) -> Finding:
     )
 
 
-def _records_finding(case: Case, judged: _Judged) -> Finding:
+def _records_finding(judged: _Judged) -> Finding:
     """The share of people whose whole record is completed: high where that is beyond chance."""
-    found, confidence = judged.found, case.plan.confidence
+    case, found = judged.case, judged.found
+    confidence = case.plan.confidence
     mine, theirs = found.records()
     rate = mine.rate(confidence)
     memory = None if theirs is None else mine.minus(theirs, confidence)
     severity, p_value = Severity.NONE, found.records_p_value
-    if theirs is not None and p_value is not None and p_value <= case.error(FAMILY):
+    if theirs is not None and p_value is not None and p_value <= judged.error:
         severity = Severity.HIGH
         if len(found.hidden) < FEWEST_HIDDEN:
-            low = mine.minus(theirs, case.strict(FAMILY)).low
+            low = mine.minus(theirs, judged.strict).low
             severity = case.plan.policy.severity(max(low, 1e-9))
-    against = f", {words(theirs.rate(confidence).value)} of people who are not in the data" if theirs is not None else ""
+    against = (
+        f", {words(theirs.rate(confidence).value)} of people who are not in the data" if theirs is not None else ""
+    )
     estimate = figure(memory or rate)
     whole = found.baseline.whole
     return Finding(
@@ -146,9 +169,7 @@ def _attacks(found: Completion) -> Grid:
         shares = found.share(name), found.control(name)
         rows.append((name, *map(_value, shares), *_interval(found.memory(name)), _value(mine), _value(theirs)))
     whole = float(found.baseline.whole.mean())
-    rows.append(
-        ("without the release", _value(found.without_release()), None, None, None, None, round(whole, 4), None)
-    )
+    rows.append(("without the release", _value(found.without_release()), None, None, None, None, round(whole, 4), None))
     title = "Completing records: shares of what is hidden, by rarity, and of whole records"
     return Grid("completion", title, ATTACK_HEADS, tuple(rows), Section.ATTACKS)
 
@@ -193,15 +214,16 @@ def _no_control(release: Release) -> tuple[NotTested, ...]:
     return (NotTested("record completion against a control", reason, HOW_TO_GET_A_HOLDOUT),)
 
 
-def planted_records(case: Case, found: Completion) -> PlantedLeak | None:
+def planted_records(judged: _Judged) -> PlantedLeak | None:
     """How many real people must be completed for certain before it is seen: labels are dealt anew, and some are planted."""
+    found = judged.found
     if not len(found.control_rows):
         return None
     one, size, members = found.attacks[COMBINED], len(found.weights), len(found.rows)
     weight, right = found.weights.sum(axis=1), (one.right * found.weights).sum(axis=1)
     rates, seen = [], []
     for rate in RATES:
-        rng = stream(case.plan.seed, "planted", PLANTED, f"{rate}")
+        rng = stream(judged.case.plan.seed, "planted", PLANTED, f"{rate}")
         count = 0
         for _ in range(TRIALS):
             order = rng.permutation(size)
@@ -209,10 +231,10 @@ def planted_records(case: Case, found: Completion) -> PlantedLeak | None:
             gained, whole = right.copy(), one.whole.copy()
             gained[planted], whole[planted] = weight[planted], True
             people = Weighed(gained[order], weight[order])
-            memory = people.take(slice(0, members)).minus(people.take(slice(members, None)), case.strict(FAMILY))
+            memory = people.take(slice(0, members)).minus(people.take(slice(members, None)), judged.strict)
             mine, theirs = (whole[order[side]] for side in (slice(0, members), slice(members, None)))
             p_value = fisher((int(mine.sum()), len(mine)), (int(theirs.sum()), len(theirs)))
-            count += memory.low > 0 or p_value <= case.error(FAMILY)
+            count += memory.low > 0 or p_value <= judged.error
         rates.append(rate)
         seen.append(count)
         if count >= SEEN:
@@ -220,7 +242,8 @@ def planted_records(case: Case, found: Completion) -> PlantedLeak | None:
     return PlantedLeak(PLANTED, tuple(rates), tuple(seen))
 
 
-def _seen(planted: PlantedLeak) -> str:
+def in_a_sentence(planted: PlantedLeak) -> str:
+    """For the notes."""
     if not np.isfinite(planted.smallest):
         return "Record completion would not have seen records that stand in the release, however many they are."
     return (

@@ -164,7 +164,7 @@ class _Lesson:
 
     def completed(self, beliefs: _Beliefs) -> dict[str, Guess]:
         """The guesses of every attack."""
-        known, best = self.known, beliefs.best
+        best = beliefs.best
         likeliest = {name: self._columns(found) for name, found in beliefs.posteriors.items()}
         row, pool = self._best(best), self._pooled(beliefs)
         joint, _ = self.network.likeliest(beliefs.evidence)
@@ -207,9 +207,7 @@ class _Lesson:
         return self._codes(joint), np.exp(np.minimum(log_best - log_total, 0.0))
 
     def _columns(self, posteriors: list[np.ndarray]) -> np.ndarray:
-        return np.stack(
-            [self.domains.guess(self.known + place, each) for place, each in enumerate(posteriors)], axis=1
-        )
+        return np.stack([self.domains.guess(self.known + place, each) for place, each in enumerate(posteriors)], axis=1)
 
     def _codes(self, joint: np.ndarray) -> np.ndarray:
         places = range(self.known, len(joint))
@@ -235,7 +233,7 @@ def _pool(posteriors: list[np.ndarray], weights: np.ndarray) -> np.ndarray:
 
 
 def _inside(people: BestRows, hidden: BestRows) -> float:
-    """How many of the people stand in the release, if some do for certain: by how much better they are matched than hidden rows."""
+    """How many of the people stand in the release, if some do for certain: by how much better they are matched."""
     none, one, two = np.bincount(np.minimum(people.equal, 3), minlength=4)[:3].astype(float)
     if one <= np.sqrt(2 * none * (two + 1)) + CERTAIN * np.sqrt(one):
         return 0.0
@@ -264,7 +262,7 @@ def _pooled_weights(posteriors: list[np.ndarray], truth: np.ndarray, counts: np.
 
 
 def _learnt_trust(share: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How well hidden rows are matched, best first, and how much more often the first so many matches were right than the pool."""
+    """How well hidden rows are matched, best first; how much more often the first so many matches were right than the pool."""
     order = np.argsort(-share, kind="stable")
     return share[order], np.concatenate([[0.0], np.cumsum(gain[order])])
 
@@ -273,5 +271,5 @@ def _trusted(learnt: tuple[np.ndarray, np.ndarray], share: np.ndarray, sure: np.
     """Whether the best row is believed, by the hidden rows that are matched at least as well, and by how sure the pool is."""
     shares, gain = learnt
     if not len(gain):
-        return BELIEVED > sure
+        return sure < BELIEVED
     return gain[np.searchsorted(-shares, -share, side="right")] + BELIEVED > sure

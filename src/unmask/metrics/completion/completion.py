@@ -156,7 +156,9 @@ def likely_known(schema: Schema, rng: np.random.Generator) -> tuple[str, ...]:
     return tuple(name for place, name in enumerate(names) if place in chosen)
 
 
-def _columns(people: Table, known: Sequence[str], rng: np.random.Generator) -> tuple[list[str], list[str], tuple[str, ...]]:
+def _columns(
+    people: Table, known: Sequence[str], rng: np.random.Generator
+) -> tuple[list[str], list[str], tuple[str, ...]]:
     """What is known and what is completed, each at most `MOST_COLUMNS`, and what there is to say about it."""
     schema = people.schema
     if isinstance(known, str):

@@ -22,7 +22,9 @@ class TreeNetwork:
 
     order: tuple[int, ...]
     parents: tuple[int, ...]  # of each column, -1 for the root
-    tables: tuple[np.ndarray, ...]  # of each column: P(value | value of the parent), parents' values x values; the root has one row
+    tables: tuple[
+        np.ndarray, ...
+    ]  # of each column: P(value | parent's value), parent's values x values; one row for the root
 
     @classmethod
     def learnt(cls, columns: np.ndarray, sizes: np.ndarray) -> TreeNetwork:

@@ -55,7 +55,7 @@ class Weighed:
         """The share less that of the control, with Welch's interval."""
         (mine, free), (theirs, their_free) = self.error, control.error
         squared, size = mine + theirs, len(self.right) + len(control.right)
-        freedom = min(free, their_free)
+        freedom = float(min(free, their_free))
         if 0 < squared < math.inf:
             freedom = squared**2 / (mine**2 / free + theirs**2 / their_free)
         found = _estimate(self.value - control.value, squared, freedom, confidence, size, least=-1.0)
