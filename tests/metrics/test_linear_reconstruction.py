@@ -108,3 +108,28 @@ def test_wrong_input_is_told(rng):
         linear_reconstruction(real, real, secret="secret", known=["secret"], rng=rng)
     with pytest.raises(ParameterError, match="order is 0"):
         linear_reconstruction(real, real, secret="secret", order=0, rng=rng)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("held", [150, 60])
+def test_on_fresh_draws_the_interval_of_memory_covers_zero(held):
+    """150 people, a secret that half depends on what is known: 60 seeds, the 99.9 % limit of 95 % is 51.
+
+    Holdouts of equal size and of less than half of it.
+    """
+    covered = 0
+    for seed in range(60):
+        parts = [people(size, 3 * seed + place) for place, size in enumerate((150, 150, held))]
+        real, release, holdout = (dependent(part, seed) for part in parts)
+        found = linear_reconstruction(
+            real, release, secret="secret", holdout=holdout, rng=np.random.default_rng(seed), known=KNOWN[:6]
+        )
+        covered += found.memory.low <= 0 <= found.memory.high
+    assert covered >= 51
+
+
+def dependent(table, seed):
+    """The secret of every other person is told by the first column."""
+    codes = table.codes.copy(order="F")
+    codes[::2, 10] = codes[::2, 0] > 0
+    return Table(table.schema, codes, table.numbers)
