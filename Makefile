@@ -63,7 +63,8 @@ mutants: COUNT ?= 100
 mutants: $(VENV)/installed-test  ## do the tests see a fault? one at a time into statistics and judges (SEED, COUNT; long)
 	$(ONE_THREAD) $(BIN)/python scripts/mutants.py --seed $(SEED) --count $(COUNT)
 
-papers: $(VENV)/installed-test  ## full-size tables of the papers (long; results are recorded in docs/)
+papers: $(VENV)/installed-test  ## the papers' experiments in full, their pages in docs/explanation/papers, and their tests (long; ONLY=name for one)
+	$(ONE_THREAD) $(BIN)/python -m tests.papers $(ONLY)
 	$(PYTEST) -m papers
 
 bench: $(VENV)/installed-test  ## side-by-side timings, printed as ratios (ONLY=name for one)

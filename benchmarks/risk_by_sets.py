@@ -4,7 +4,7 @@
 
 Adult, 1,000 real people and 1,000 others, up to 20 sets of 1,000 rows by `cart`, `bayesnet` and `raw` with noise of a tenth of
 each column's standard deviation; the secret is age, known are all other columns. Five repetitions with other people; intervals
-are those of the mean over the repetitions (Student). Printed as Markdown for docs/explanation/paper-results.md.
+are those of the mean over the repetitions (Student). Printed as Markdown for docs/explanation/papers/ruiz.md.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""What the paper tests share: the populations, and a place for their tables."""
-
-import os
-import time
-from pathlib import Path
+"""What the paper tests share: the populations, and what the experiments found."""
 
 import pytest
 
-from tests.papers.census import census
-from tests.papers.texas import recoded, texas, widened
+from tests.papers.experiment import Terms
+from tests.papers.groundhog.texas import recoded, texas, widened
+from tests.papers.keeping import outcome
+from tests.papers.tapas.census import census
 
 
 @pytest.fixture(scope="session")
@@ -28,15 +26,7 @@ def britons(data):
     return census(data)
 
 
-@pytest.fixture
-def keep(request, tmp_path):
-    """Writes a table of results to the folder PAPER_RESULTS, with the CPU time of this process (workers not counted)."""
-    folder = Path(os.environ.get("PAPER_RESULTS", tmp_path))
-    folder.mkdir(parents=True, exist_ok=True)
-    start = time.process_time()
-
-    def write(frame, name=request.node.name):
-        text = frame.round(3).to_string()
-        (folder / f"{name}.txt").write_text(f"{text}\nCPU {time.process_time() - start:.0f} s\n", encoding="utf-8")
-
-    return write
+@pytest.fixture(scope="session")
+def found(data):
+    """What an experiment finds in full, with seed 1: kept by `make papers`, or run now."""
+    return lambda experiment: outcome(experiment, Terms(data))

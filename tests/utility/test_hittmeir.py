@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.papers.hittmeir import hittmeir, scores, splits
+from tests.papers.hittmeir.tables import hittmeir, scores, splits
 from unmask.utility.learners import REGRESSORS
 
 

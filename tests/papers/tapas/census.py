@@ -1,6 +1,7 @@
 """The census microdata as Houssiau et al. (2022) attack them: people, the target, and the scores of each attack."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,7 @@ MEMBERSHIP_ATTACKS = (
 )
 
 
+@cache
 def census(data: Path) -> Table:
     """50,000 of the 570,000 people, under TAPAS' own schema, without the person's number."""
     folder = data / "ons_census2011"

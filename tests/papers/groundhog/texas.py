@@ -1,11 +1,11 @@
 """Texas hospital discharges as Stadler et al. (2022) attack them: people, targets, and the leak they found."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 
 from unmask.generators._generator import Generator
 from unmask.generators.claim import Claim
@@ -23,6 +23,7 @@ BINS = 25  # table 1 of the paper
 KEYS = ("PAT_STATE", "SEX_CODE", "RACE", "ETHNICITY", "PAT_AGE")
 
 
+@cache
 def texas(data: Path) -> Table:
     """All 50,000 people under the authors' public schema: their ranges, 25 equal bins."""
     folder = data / "texas"
@@ -96,8 +97,3 @@ class LearntModel:
 
     def sample(self, rows: int, rng: np.random.Generator) -> Table:
         return recoded(self.model.sample(rows, rng), self.public)
-
-
-def per_target(result) -> pd.DataFrame:
-    """Every attack on every target, as a frame."""
-    return pd.DataFrame(list(result.records.rows), columns=list(result.records.columns))

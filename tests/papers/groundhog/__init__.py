@@ -1,0 +1,1 @@
+"""Stadler et al. 2022, Synthetic Data - Anonymisation Groundhog Day."""

@@ -1,0 +1,1 @@
+"""Hittmeir et al. 2020, utility and privacy of synthetic tables with numbers."""
