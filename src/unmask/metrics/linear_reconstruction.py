@@ -101,7 +101,7 @@ def linear_reconstruction(
     if order < 1:
         raise ParameterError(f"order is {order}; use cells of at least one column.")
     column = real.schema.column(secret)
-    people, published = _Side.of([real], asked, secret), _Side.of(sets, asked, secret)
+    people, published = _Solvable.of([real], asked, secret), _Solvable.of(sets, asked, secret)
     if len(np.unique(np.concatenate([people.codes, published.codes]))) < 2:
         raise ParameterError(f"Everybody has the same value of '{secret}', so there is nothing to reconstruct.")
     sought = _Secret.of(column, published)
@@ -109,7 +109,7 @@ def linear_reconstruction(
     shared = _shared(people.known, most)
     sides, notes = [_within(people, shared).some(most, rng)], _told(people, shared, most, asked)
     if holdout is not None:
-        others = _within(_Side.of([holdout], asked, secret), shared).some(len(sides[0]), rng)
+        others = _within(_Solvable.of([holdout], asked, secret), shared).some(len(sides[0]), rng)
         sides += [others] if len(others) >= FEWEST else []
         few = f"{len(others)} people of the holdout share what the people solved for share"
         notes += () if len(others) >= FEWEST else (f"{few}: too few for a control, so memory was not measured.",)
@@ -132,8 +132,8 @@ def linear_reconstruction(
 
 
 @dataclass(frozen=True, eq=False)
-class _Side:
-    """Rows of some tables: what is known of them, and the secret."""
+class _Solvable:
+    """Rows of some tables, people or published: what is known of them, and the secret."""
 
     known: np.ndarray  # rows x known columns, codes
     codes: np.ndarray  # of the secret
@@ -141,7 +141,7 @@ class _Side:
     rows: np.ndarray
 
     @classmethod
-    def of(cls, tables: Sequence[Table], known: Sequence[str], secret: str) -> _Side:
+    def of(cls, tables: Sequence[Table], known: Sequence[str], secret: str) -> _Solvable:
         schema = tables[0].schema
         places, at = [schema.position(name) for name in known], schema.position(secret)
         codes = np.concatenate([table.codes for table in tables]).astype(np.int64)
@@ -154,10 +154,10 @@ class _Side:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, rows: np.ndarray) -> _Side:
-        return _Side(self.known[rows], self.codes[rows], self.numbers[rows], self.rows[rows])
+    def take(self, rows: np.ndarray) -> _Solvable:
+        return _Solvable(self.known[rows], self.codes[rows], self.numbers[rows], self.rows[rows])
 
-    def some(self, most: int, rng: np.random.Generator) -> _Side:
+    def some(self, most: int, rng: np.random.Generator) -> _Solvable:
         """At most so many, drawn at random."""
         return self if len(self) <= most else self.take(np.sort(rng.choice(len(self), most, replace=False)))
 
@@ -173,7 +173,7 @@ class _Secret:
     rest: bool  # whether other values occur
 
     @classmethod
-    def of(cls, column: Column, release: _Side) -> _Secret:
+    def of(cls, column: Column, release: _Solvable) -> _Secret:
         values, counts = np.unique(release.codes, return_counts=True)
         values = values[np.argsort(-counts, kind="stable")]
         return cls(column, values[:MOST_VALUES], len(values) > MOST_VALUES)
@@ -183,7 +183,7 @@ class _Secret:
         """Of each person."""
         return 1 if self.column.is_numeric or len(self.values) + self.rest <= 2 else len(self.values) + self.rest
 
-    def shares(self, side: _Side) -> np.ndarray:
+    def shares(self, side: _Solvable) -> np.ndarray:
         """Of each row, what its unknowns are (unknowns x rows); NaN where there is no number."""
         if self.column.is_numeric:
             return side.numbers[None, :]
@@ -200,7 +200,7 @@ class _Secret:
             return np.where(x[0] >= 0.5, self.values[0], self.values[-1])
         return self.values[np.argmax(x[: len(self.values)], axis=0)]
 
-    def error(self, x: np.ndarray, side: _Side) -> float:
+    def error(self, x: np.ndarray, side: _Solvable) -> float:
         """Numbers: the mean distance to the truth."""
         return float(np.nanmean(np.abs(x[0] - side.numbers))) if self.column.is_numeric else float("nan")
 
@@ -222,14 +222,14 @@ def _shared(known: np.ndarray, most: int) -> list[tuple[int, int]]:
     return chosen
 
 
-def _within(side: _Side, shared: Sequence[tuple[int, int]]) -> _Side:
+def _within(side: _Solvable, shared: Sequence[tuple[int, int]]) -> _Solvable:
     inside = np.ones(len(side), dtype=bool)
     for place, value in shared:
         inside &= side.known[:, place] == value
     return side.take(np.flatnonzero(inside))
 
 
-def _told(people: _Side, shared: Sequence[tuple[int, int]], most: int, known: Sequence[str]) -> tuple[str, ...]:
+def _told(people: _Solvable, shared: Sequence[tuple[int, int]], most: int, known: Sequence[str]) -> tuple[str, ...]:
     """What a reader should know about who was solved for."""
     left = len(_within(people, shared))
     if not shared and left <= most:
@@ -248,7 +248,9 @@ def _subsets(places: Sequence[int], order: int, rng: np.random.Generator) -> lis
     return [tuple(np.sort(rng.choice(places, order, replace=False)).tolist()) for _ in range(MOST_EQUATIONS)]
 
 
-def _solved(side: _Side, published: _Side, cells: Sequence[tuple[int, ...]], sought: _Secret) -> tuple[np.ndarray, int]:
+def _solved(
+    side: _Solvable, published: _Solvable, cells: Sequence[tuple[int, ...]], sought: _Secret
+) -> tuple[np.ndarray, int]:
     """The unknowns of people (unknowns x people), and how many equations there were for each kind."""
     shares = sought.shares(published)
     present = ~np.isnan(shares[0])
@@ -295,7 +297,7 @@ def _least_deviations(matrix: Any, totals: np.ndarray) -> np.ndarray:
     raise InputError(f"The linear programme could not be solved: {found.message}")
 
 
-def _looked_up(side: _Side, published: _Side, sought: _Secret) -> np.ndarray:
+def _looked_up(side: _Solvable, published: _Solvable, sought: _Secret) -> np.ndarray:
     """Guesses from published rows with equal known columns, or from all rows where there are none."""
     shares = sought.shares(published)
     present = ~np.isnan(shares[0])

@@ -7,7 +7,8 @@ import pytest
 
 import unmask
 from tests.audits.release.test_completion import people
-from unmask.audits.reconstruct.release import ReleaseReconstruction, ReleaseReconstructionPlan, reconstruct_release
+from unmask.audits.reconstruct.release import ReleaseReconstruction, reconstruct_release
+from unmask.audits.reconstruct.release_plan import ReleaseReconstructionPlan
 from unmask.audits.runner import Runner
 from unmask.errors import ParameterError, SchemaError
 from unmask.results.policy import Severity

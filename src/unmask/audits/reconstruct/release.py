@@ -8,8 +8,9 @@ from functools import cached_property, partial
 from typing import Any
 
 from unmask.audits.part import Part, together
-from unmask.audits.plan import Plan, option, takes
+from unmask.audits.plan import takes
 from unmask.audits.reconstruct.release_linear import LINEAR, linear_part
+from unmask.audits.reconstruct.release_plan import ReleaseReconstructionPlan
 from unmask.audits.release.audit import LATE, less_explained, records_of
 from unmask.audits.release.case import Case, Family
 from unmask.audits.release.completion import completed, in_a_sentence
@@ -27,29 +28,6 @@ from unmask.tables.schema import quoted
 
 COMPLETING = Family("record completion", 0.5, lambda release: 2)
 UNSEEN = "Records of 10 in 100 real people that stand in the release would not have been seen for certain."
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReleaseReconstructionPlan(Plan):
-    """What `unmask reconstruct real.csv synthetic.csv` does."""
-
-    secrets: tuple[str, ...] = option(
-        (), help="Column to solve for; may be repeated.", names=("--secret",), shown="schema"
-    )
-    known: tuple[str, ...] = option(
-        (), help="Column that the attacker knows; may be repeated.", shown="keys of the schema, or a random half"
-    )
-    order: int = option(3, help="Known columns that an equation is about.", least=1, most=10)
-    columns: tuple[str, ...] = option(
-        (), help="Column to examine; may be repeated.", names=("--column",), shown="all that the tables have in common"
-    )
-    confidence: float = option(0.95, help="Of every interval.", least=0.5, share=True)
-
-    def check(self) -> None:
-        if both := [name for name in self.secrets if name in self.known]:
-            raise ParameterError(
-                f"{quoted(both)} is known and secret at once. What is known is not secret: remove one."
-            )
 
 
 @takes(ReleaseReconstructionPlan)
@@ -86,6 +64,10 @@ class ReleaseReconstruction:
         cls, plan: ReleaseReconstructionPlan, *, real: Any, synthetic: Any, holdout: Any = None, schema: Any = None
     ) -> ReleaseReconstruction:
         """Read the tables, each once, and look them over."""
+        if both := [name for name in plan.secrets if name in plan.known]:
+            raise ParameterError(
+                f"{quoted(both)} is known and secret at once. What is known is not secret: remove one."
+            )
         release = read_release(
             real, synthetic, holdout, schema, secrets=plan.secrets, keys=plan.known, columns=plan.columns
         )
