@@ -17,6 +17,7 @@ import numpy as np
 
 from unmask.errors import ParameterError
 from unmask.metrics.completion.combined import COMBINED, Guess, guesses, of_population
+from unmask.metrics.completion.domains import MOST_VALUES
 from unmask.metrics.completion.scores import Weighed, dealt_p_value, rarity
 from unmask.metrics.legal import NO_HOLDOUT, Attempts, check_tables
 from unmask.metrics.singling_out import evenly_drawn
@@ -28,6 +29,7 @@ from unmask.tables.units import one_row_each
 
 MOST_COLUMNS = 30  # that are known, and that are completed
 MOST_PAIRS = 1_000_000_000  # of people and published rows
+MOST_CELLS = 4_000_000  # of people and values of hidden columns, on a side: some hundred megabytes in all
 FEWEST = 500  # people on either side who are attacked however large the release is
 
 
@@ -127,7 +129,9 @@ def completion(
 ) -> Completion:
     """Complete all columns but the known ones from the release, for at most `attempts` people on either side."""
     check_tables(real, synthetic, holdout=holdout, attempts=attempts)
-    most = max(1, min(attempts, max(FEWEST, MOST_PAIRS // (2 * len(synthetic)))))
+    most = max(
+        1, min(attempts, max(FEWEST, min(MOST_PAIRS // (2 * len(synthetic)), MOST_CELLS // _cells(real, known))))
+    )
     rows = _some(one_row_each(real, rng), most, rng)
     others = np.empty(0, dtype=np.int64) if holdout is None else _some(one_row_each(holdout, rng), most, rng)
     sides = [real.take(rows)] + ([] if holdout is None else [holdout.take(others)])
@@ -185,6 +189,12 @@ def _columns(
             names = [names[place] for place in places]
         chosen.append(names)
     return chosen[0], chosen[1], tuple(notes)
+
+
+def _cells(people: Table, known: Sequence[str]) -> int:
+    """Values that hidden columns may have, at most."""
+    sizes = [min(column.code_count, MOST_VALUES + 1) for column in people.schema.columns if column.name not in known]
+    return max(1, sum(sorted(sizes)[-MOST_COLUMNS:]))
 
 
 def _judged(guess: Guess, truth: np.ndarray) -> Completed:
