@@ -29,7 +29,7 @@ MATCHES, TREES, NETWORK, COMBINED = "matches", "trees", "network", "combined"
 MOST_HIDDEN_ROWS = 1_000  # rows of the release whose columns are hidden
 MOST_NETWORK_ROWS = 200_000
 PRIOR = 3.0  # strength of equal weights, in rows
-CERTAIN = 3.0  # standard errors by which too many people are equal to one row
+CERTAIN = 1.0  # standard errors by which too many people are equal to one row: a guess, no finding
 BELIEVED = 0.95  # how far a match is believed that no hidden row has
 
 
@@ -233,7 +233,7 @@ def _pool(posteriors: list[np.ndarray], weights: np.ndarray) -> np.ndarray:
 
 
 def _inside(people: BestRows, hidden: BestRows) -> float:
-    """How many of the people stand in the release, if some do for certain: by how much better they are matched."""
+    """How many of the people stand in the release, if some seem to: by how much better they are matched."""
     none, one, two = np.bincount(np.minimum(people.equal, 3), minlength=4)[:3].astype(float)
     if one <= np.sqrt(2 * none * (two + 1)) + CERTAIN * np.sqrt(one):
         return 0.0
