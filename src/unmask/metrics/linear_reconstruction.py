@@ -10,7 +10,7 @@ A category of V values has V unknowns a person, which add up to 1; a number is s
 A weak equation per person (its share of all rows) decides where cells leave a secret open. The control solves the same programme
 for holdout people, about whom the release knows nothing but the population; what real people gain over it is memory.
 
-Cost: a second for 500 people and 3,240 equations, 4 s for 1,000; it grows with the square of the unknowns. So at most 1,000
+Cost: a second for 500 people and 3,240 equations, 5 s for 1,000; it grows with the square of the unknowns. So at most 1,000
 unknowns are solved for: in a larger table within people who share some known values, whose published rows are counted alone.
 """
 
