@@ -9,7 +9,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check check-oldest calibrate fuzz mutants bench papers docs clean
+.PHONY: help demo test check check-oldest calibrate fuzz mutants bench papers soak docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -23,7 +23,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 $(VENV)/installed-test: $(VENV)/installed
 	@echo "Installing the test tools into $(VENV) (once) ..."
-	@$(PIP) --editable '.[test,check]'
+	@$(PIP) --editable '.[test,check,cluster]'
 	@touch $@
 
 $(OLDEST)/installed: pyproject.toml constraints-oldest.txt
@@ -37,7 +37,7 @@ demo: $(VENV)/installed  ## install, then audit a leaky and a careful release of
 
 test: $(VENV)/installed-test  ## every test but the long calibration runs (about 12 minutes at most)
 	@scripts/ensure-browser
-	$(PYTEST) -n 2 -m "not calibration and not papers"
+	$(PYTEST) -n 2 -m "not calibration and not papers and not soak"
 
 check: $(VENV)/installed-test  ## ruff, mypy, import-linter
 	$(BIN)/ruff check .
@@ -48,7 +48,7 @@ check: $(VENV)/installed-test  ## ruff, mypy, import-linter
 # Compiled loops are kept apart: each numba throws away those of the other. Frozen figures are of newer scikit-learn and scipy.
 check-oldest: $(OLDEST)/installed  ## the tests of `make test` with the oldest libraries that pyproject.toml allows
 	@scripts/ensure-browser
-	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(ONE_THREAD) $(OLDEST)/bin/python -m pytest -n 2 -m "not calibration and not papers and not pinned"
+	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(ONE_THREAD) $(OLDEST)/bin/python -m pytest -n 2 -m "not calibration and not papers and not soak and not pinned"
 
 calibrate: $(VENV)/installed-test  ## honesty and power over hundreds of seeds (under 20 minutes)
 	$(PYTEST) -n 2 -m calibration
@@ -66,6 +66,9 @@ mutants: $(VENV)/installed-test  ## do the tests see a fault? one at a time into
 papers: $(VENV)/installed-test  ## the papers' experiments in full, their pages in docs/explanation/papers, and their tests (long; ONLY=name for one)
 	$(ONE_THREAD) $(BIN)/python -m tests.papers $(ONLY)
 	$(PYTEST) -m papers
+
+soak: $(VENV)/installed-test  ## kills and damage at many random moments, a real cluster (long; recorded in docs/)
+	$(PYTEST) -m soak
 
 bench: $(VENV)/installed-test  ## side-by-side timings, printed as ratios (ONLY=name for one)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks $(ONLY)

@@ -37,7 +37,7 @@ JUDGED = (
     "audits/release/preflight",
     "audits/epsilon/fixed.py",
 )
-SHORT = ("-m", "not calibration and not papers")
+SHORT = ("-m", "not calibration and not papers and not soak")
 LIBRARIES = ("numba", "pandas", "scipy.stats", "sklearn.ensemble")  # slow to import: once, not for each fault
 OPPOSITE: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.GtE,

@@ -14,7 +14,7 @@ import pytest
 
 from unmask import files
 from unmask.audits import runner
-from unmask.files import private_folder, write_atomically
+from unmask.files import make_folder, write_atomically
 from unmask.generators.adapters import command
 from unmask.tables.read import read_table, write_csv
 
@@ -115,7 +115,7 @@ def test_a_program_is_started_apart_on_windows_and_keeps_its_backslashes(windows
 def test_files_are_written_without_rights_where_there_are_none(windows, tmp_path):
     write_atomically(tmp_path / "x.txt", "text", private=True)
     write_atomically(tmp_path / "x.txt", "again\n")
-    private_folder(tmp_path / "new")
+    make_folder(tmp_path / "new")
     assert (tmp_path / "x.txt").read_bytes() == b"again\n"
     assert (tmp_path / "new").is_dir()
 

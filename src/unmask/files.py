@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import platform
 import secrets
 import stat
 import tomllib
@@ -15,14 +17,19 @@ from typing import Any
 from unmask.errors import InputError, ParameterError, RunError, UnmaskError
 
 OWNER_FILE, OWNER_FOLDER = 0o600, 0o700  # what concerns single people is for its owner's eyes
+GROUP_FILE, GROUP_FOLDER = (
+    0o660,
+    0o2770,
+)  # or for those of a group, where the owner said so; files made there are the group's
+HERE = hashlib.sha256(platform.node().encode()).hexdigest()[:6]  # this machine, as names of scratch files have it
 _STREAMS = ("/dev/", "/proc/")  # names of what is open already: never replaced, whatever stands behind them
 
 
-def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:
+def write_atomically(path: Path, content: str | bytes, *, private: bool = False, group: bool = False) -> None:
     """Write a file so that a reader, or a crash, sees either the old content or the new.
 
     A link stays a link: what it leads to is replaced. Devices and pipes are written to. `private` files are readable by their
-    owner only, whatever the umask; others keep the rights that they have.
+    owner only (with `group`, by its group too), whatever the umask; others keep the rights that they have.
     """
     # What a text cannot say in UTF-8 (half a character, from somebody's JSON) is written as JSON escapes it.
     data = content if isinstance(content, bytes) else content.encode("utf-8", errors="backslashreplace")
@@ -31,7 +38,9 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = False)
             with open(path, "ab") as handle:  # not from the start: a shell may have opened it to append
                 handle.write(data)
         else:
-            _replace(Path(os.path.realpath(path)), data, private=private)
+            _replace(
+                Path(os.path.realpath(path)), data, rights=(GROUP_FILE if group else OWNER_FILE) if private else None
+            )
     except OSError as problem:
         raise RunError(f"{shown(path)}: cannot be written ({problem.strerror}). Choose another place.") from None
     except ValueError as problem:  # a path with a NUL
@@ -45,30 +54,70 @@ def is_stream(path: Path) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
-def _replace(target: Path, data: bytes, *, private: bool) -> None:
+def _replace(target: Path, data: bytes, *, rights: int | None) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    scratch = target.with_name(
-        f".unmask-{secrets.token_hex(6)}.part"
-    )  # short: the name itself may be as long as is allowed
+    # Short: the name itself may be as long as is allowed. Whose it is, is for `sweep`.
+    scratch = target.with_name(f".unmask-{HERE}-{os.getpid()}-{secrets.token_hex(6)}.part")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        with open(os.open(scratch, flags, OWNER_FILE if private else 0o666), "wb") as handle:
+        with open(os.open(scratch, flags, 0o666 if rights is None else OWNER_FILE), "wb") as handle:
             handle.write(data)
-        if private:
-            set_rights(scratch, OWNER_FILE)
+            handle.flush()
+            os.fsync(handle.fileno())  # on the disk before it has its name: a power cut leaves the old or the new
+        if rights is not None:
+            set_rights(scratch, rights)
         elif target.exists():
             set_rights(scratch, stat.S_IMODE(target.stat().st_mode))
         scratch.replace(target)
+        _keep_names(target.parent)
     finally:
         with suppress(OSError):
             scratch.unlink()
 
 
-def private_folder(path: Path) -> None:
-    """Make a folder that only its owner can look into; one that is there keeps its rights."""
+def _keep_names(folder: Path) -> None:
+    """Have a new name on the disk too; where a folder cannot be opened (Windows) the system sees to it."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what processes of this machine that are gone were about to write."""
+    for path in folder.glob(f".unmask-{HERE}-*.part"):
+        owner = path.name.split("-")[2]
+        if owner.isdigit() and not is_running(int(owner)):
+            with suppress(OSError):
+                path.unlink()
+
+
+def is_running(process: int) -> bool:
+    """Whether there is such a process on this machine."""
+    if os.name != "posix":
+        return True  # there is no harmless way to ask
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def make_folder(path: Path, *, group: bool = False) -> None:
+    """Make a folder that only its owner (or its group) can look into; one that is there keeps its rights."""
     if not os.path.isdir(path):
-        path.mkdir(parents=True, exist_ok=True, mode=OWNER_FOLDER)
-        set_rights(path, OWNER_FOLDER)
+        rights = GROUP_FOLDER if group else OWNER_FOLDER
+        path.mkdir(parents=True, exist_ok=True, mode=rights & 0o777)
+        set_rights(path, rights)
+
+
+def is_for_group(path: Path) -> bool:
+    """Whether a folder was made for a group."""
+    return os.name == "posix" and bool(path.stat().st_mode & stat.S_IWGRP)
 
 
 def set_rights(path: Path, mode: int) -> None:

@@ -49,7 +49,7 @@ def data(tmp_path, monkeypatch):
         tmp_path / "real.csv", index=False
     )
     (tmp_path / "mine.py").write_text(SAME)
-    for name in ("bottleneck", "loky", "click", "pandas", "sitecustomize_", "multiprocessing"):
+    for name in ("bottleneck", "cloudpickle", "click", "pandas", "sitecustomize_", "multiprocessing"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'a').write('{name} ')\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path

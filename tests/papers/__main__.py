@@ -8,12 +8,11 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 
 from tests.conftest import DATA
 from tests.papers.experiment import Experiment, Terms
 from tests.papers.experiments import EXPERIMENTS
-from tests.papers.keeping import KEPT, Kept, measure, recall
+from tests.papers.kept import Kept
 from tests.papers.page import Places, body, write
 from unmask.errors import UnmaskError
 
@@ -32,7 +31,10 @@ def main(words: Sequence[str] | None = None) -> int:
     if not DATA.is_dir():
         tell("The data sets are not there: set UNMASK_DATA to their folder (docs/how-to/data.md).")
         return 2
-    return run_all(chosen, Terms(DATA, asked.seed, asked.share), again=asked.again, older=asked.keep)
+    terms = Terms(DATA, asked.seed, asked.share, older=asked.keep, say=tell)
+    if asked.again:
+        forget(chosen, terms)
+    return run_all(chosen, terms)
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -43,35 +45,38 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--share", type=float, default=1.0, help="of the repetitions, to try; below 1 no page is written"
     )
-    parser.add_argument("--again", action="store_true", help="run also what is finished")
+    parser.add_argument("--again", action="store_true", help="run also what is finished, and the games of its paper")
     parser.add_argument(
         "--keep", action="store_true", help="draw what is finished, though the program has changed since"
     )
     return parser
 
 
-def run_all(
-    chosen: Sequence[Experiment], terms: Terms, *, again: bool = False, older: bool = False,
-    folder: Path = KEPT, places: Places = Places(),
-) -> int:  # fmt: skip
+def forget(chosen: Sequence[Experiment], terms: Terms) -> None:
+    """Throw away what these experiments found, and the games of their papers."""
+    for name in {each.name for each in chosen} | {f"{each.page}-game-*" for each in chosen}:
+        for path in terms.folder.glob(terms.place(name).name):
+            path.unlink()
+
+
+def run_all(chosen: Sequence[Experiment], terms: Terms, places: Places = Places()) -> int:
     """One after the other. One that fails is said and the others go on; the exit code is then 1."""
     failed: list[str] = []
-    waiting = [each for each in chosen if again or recall(each, terms, folder, older=older) is None]
+    waiting = [each for each in chosen if each.recall(terms) is None]
     left, began, expected = terms.share * sum(each.seconds for each in waiting), time.monotonic(), 0.0
     for number, each in enumerate(chosen, start=1):
-        kept = None if each in waiting else recall(each, terms, folder, older=older)
-        if kept is None:
+        where = f"[{number} of {len(chosen)}] {each.name}"
+        if each in waiting:
             pace = (time.monotonic() - began) / expected if expected else 1.0
-            tell(f"[{number} of {len(chosen)}] {each.name} ... all that is left takes about {minutes(pace * left)}")
+            tell(f"{where} ... all that is left takes about {minutes(pace * left)}")
         try:
-            kept = kept or measure(each, terms, folder)
-            tell(f"[{number} of {len(chosen)}] {each.name}: {done(each, terms, kept, places)}")
+            tell(f"{where}: {done(each, terms, each.recall(terms) or each.measure(terms), places)}")
         except UnmaskError as error:
             failed.append(each.name)
-            tell(f"[{number} of {len(chosen)}] {each.name} FAILED: {error}")
+            tell(f"{where} FAILED: {error}")
         except Exception:  # noqa: BLE001 (whatever it is, the others go on)
             failed.append(each.name)
-            tell(f"[{number} of {len(chosen)}] {each.name} FAILED\n{traceback.format_exc()}")
+            tell(f"{where} FAILED\n{traceback.format_exc()}")
         if each in waiting:
             left, expected = left - terms.share * each.seconds, expected + terms.share * each.seconds
     if failed:

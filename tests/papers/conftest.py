@@ -4,7 +4,6 @@ import pytest
 
 from tests.papers.experiment import Terms
 from tests.papers.groundhog.texas import recoded, texas, widened
-from tests.papers.keeping import outcome
 from tests.papers.tapas.census import census
 
 
@@ -29,4 +28,4 @@ def britons(data):
 @pytest.fixture(scope="session")
 def found(data):
     """What an experiment finds in full, with seed 1: kept by `make papers`, or run now."""
-    return lambda experiment: outcome(experiment, Terms(data))
+    return lambda experiment: experiment.outcome(Terms(data))

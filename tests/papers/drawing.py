@@ -16,7 +16,9 @@ from unmask.reports.tables import sample
 
 STYLE = Path(unmask.reports.__file__).parent / "templates" / "style.css"
 FONT = 'svg { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif; }'
-LEFT, GAP, LETTER = 12.0, 18.0, 6.9  # edge; between entries of a legend; width of a letter of 13 px
+ALIKE = 8  # a place beyond the colours, whose mark is a circle
+LEFT, GAP = 12.0, 18.0  # edge; between entries of a legend
+LETTER, CAPITAL = 6.9, 9.2  # widths in 13 px
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Panel:
     title: str
     columns: tuple[str, ...]
     values: tuple[tuple[float | None, ...], ...]  # by mark, then by column
+    alike: bool = False  # grey circles: people who are not told apart
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ def marks_chart(
         return int(height), parts
 
     legend = [(f"point line-{place + 1}", name) for place, name in enumerate(marks)]
+    legend += [("mark", limit.label)] if limit else []
     return chart(words, draw, None, legend)
 
 
@@ -76,7 +80,6 @@ def _panel(
         parts.append(text(left - 8, up(value) + 4, tick(value, up, False), class_="tick end"))
     if limit is not None:
         parts.append(line(left, up(limit.value), right, up(limit.value), "mark"))
-        parts.append(text(right, up(limit.value) - 5, limit.label, class_="tick end halo"))
     room = (right - left) / len(panel.columns)
     for place, name in enumerate(panel.columns):
         middle = left + room * (place + 0.5)
@@ -88,7 +91,7 @@ def _panel(
         for number, values in enumerate(panel.values):
             if (value := values[place]) is not None and math.isfinite(value):
                 x = middle + apart * (number - (len(panel.values) - 1) / 2)
-                parts.append(mark(x, up(value), number))
+                parts.append(mark(x, up(value), ALIKE if panel.alike else number))
     parts.append(line(left, bottom, right, bottom, "axis"))
     rows = max(len(_broken(name, room - 6)) for name in panel.columns)
     return parts, bottom + 17 + 15 * rows
@@ -131,7 +134,7 @@ def _legend(entries: Sequence[tuple[str, str]]) -> tuple[list[Markup], int]:
     parts: list[Markup] = []
     x, y = LEFT, 36
     for class_, label in entries:
-        wide = 30 + LETTER * len(label)
+        wide = 30 + sum(CAPITAL if letter.isupper() else LETTER for letter in label)
         if x > LEFT and x + wide > WIDE - LEFT:
             x, y = LEFT, y + 20
         parts.append(tag("g", _inner(sample(class_)), transform=f"translate({x:.0f} {y})"))

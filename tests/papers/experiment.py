@@ -1,26 +1,58 @@
-"""What an experiment is: how it is run, and how what it found is shown."""
+"""What an experiment is: on what terms it is run, and how what it found is shown."""
 
+import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
+from tests.papers.kept import ROOT, Kept, load, save
 from unmask.reports.charts import Chart
 from unmask.results.grid import Cell, Grid
 
 
+def _silent(text: str) -> None:
+    """For those who do not watch."""
+
+
 @dataclass(frozen=True)
 class Terms:
-    """On what terms an experiment runs: the seed, the share of its repetitions, and where data sets are."""
+    """On what terms an experiment runs: where data sets are, the seed, and the share of its repetitions.
+
+    What is finished is kept in a folder; `older` takes it though the program has changed since.
+    """
 
     data: Path
     seed: int = 1
     share: float = 1.0
+    folder: Path = ROOT / "build" / "papers"
+    older: bool = False
+    say: Callable[[str], None] = _silent
+    borrowed: list[float] = field(default_factory=list, compare=False)  # CPU seconds of games that were played before
 
     def times(self, repetitions: int) -> int:
         """So many repetitions, or the share of them that was asked for."""
         return max(4, round(self.share * repetitions))
+
+    def place(self, name: str) -> Path:
+        """The file of a result: by seed, and by share if it is not the whole."""
+        share = "" if self.share == 1 else f"-share-{self.share:g}"
+        return self.folder / f"{name}-seed-{self.seed}{share}.json"
+
+    def once(self, name: str, play: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """A game that several experiments share, or one of many in a long one: played once, kept, and counted for each."""
+        path = self.place(name)
+        kept = load(path, older=self.older)
+        if kept is not None:
+            self.borrowed.append(kept.cpu)
+            return kept.found
+        began = time.process_time()
+        found = play().reset_index(drop=True)
+        kept = Kept(found, time.process_time() - began)
+        save(path, kept)
+        self.say(f"    {name}: {kept.cpu:.0f} CPU s")
+        return found
 
 
 @dataclass(frozen=True)
@@ -49,6 +81,23 @@ class Experiment:
     def page(self) -> str:
         """The page of the paper."""
         return self.name.partition("-")[0]
+
+    def recall(self, terms: Terms) -> Kept | None:
+        """What was found before on these terms."""
+        return load(terms.place(self.name), older=terms.older)
+
+    def measure(self, terms: Terms) -> Kept:
+        """Run it and keep what it found. It runs in this process, so that its CPU time can be told."""
+        terms.borrowed.clear()
+        began = time.process_time()
+        found = self.run(terms).reset_index(drop=True)
+        kept = Kept(found, time.process_time() - began + sum(terms.borrowed))
+        save(terms.place(self.name), kept)
+        return kept
+
+    def outcome(self, terms: Terms) -> pd.DataFrame:
+        """What it finds: the kept result of this very program, or a new one."""
+        return (self.recall(terms) or self.measure(terms)).found
 
 
 def table(title: str, frame: pd.DataFrame, digits: int = 2) -> Grid:

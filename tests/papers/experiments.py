@@ -1,17 +1,41 @@
 """Every experiment, in the order of the pages. A new one is a file and a line here; its page needs two marker lines."""
 
 from tests.papers.experiment import Experiment
-from tests.papers.groundhog import figure_2, figure_3, figure_4, figure_6, figure_15
-from tests.papers.hittmeir import tables_2_to_5
+from tests.papers.groundhog import (
+    figure_2,
+    figure_3,
+    figure_3_pooled,
+    figure_4,
+    figure_4_settings,
+    figure_6,
+    figure_8,
+    figure_9,
+    figure_11,
+    figure_12,
+    figure_14,
+    figure_15,
+)
+from tests.papers.hittmeir import table_6, tables_2_to_5, tables_7_to_10
+from tests.papers.ruiz import risk_by_sets
 from tests.papers.tapas import experiment_1, experiment_2
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     figure_2.EXPERIMENT,
     figure_3.EXPERIMENT,
+    figure_3_pooled.EXPERIMENT,
     figure_4.EXPERIMENT,
+    figure_4_settings.EXPERIMENT,
     figure_6.EXPERIMENT,
+    figure_8.EXPERIMENT,
+    figure_9.EXPERIMENT,
+    figure_11.EXPERIMENT,
+    figure_12.EXPERIMENT,
+    figure_14.EXPERIMENT,
     figure_15.EXPERIMENT,
     experiment_1.EXPERIMENT,
     experiment_2.EXPERIMENT,
     tables_2_to_5.EXPERIMENT,
+    table_6.EXPERIMENT,
+    tables_7_to_10.EXPERIMENT,
+    risk_by_sets.EXPERIMENT,
 )

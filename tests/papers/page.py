@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.papers.drawing import alone
 from tests.papers.experiment import Experiment, Terms
-from tests.papers.keeping import ROOT, Kept
+from tests.papers.kept import ROOT, Kept
 from unmask.errors import InputError
 from unmask.files import write_atomically
 from unmask.results.grid import Grid

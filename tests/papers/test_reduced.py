@@ -1,17 +1,24 @@
 """The findings of the papers with few repetitions: what `make test` can afford. The full ones run under `make papers`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 from tests.papers.games import inference, linkability
+from tests.papers.groundhog import figure_8, figure_9, figure_11
+from tests.papers.groundhog.releases import RISK
 from tests.papers.groundhog.shared import SANITISER
-from tests.papers.groundhog.texas import AUTHORS_TARGETS, BINS, LearnsItsDomain
+from tests.papers.groundhog.texas import AUTHORS_TARGETS
 from tests.papers.tapas.attacked import effective_epsilon, uniform_secret
 from tests.papers.tapas.census import GROUNDHOG, QUERIES
+from unmask.generators.adapters.learnt_domain import LearntDomain
 from unmask.generators.independent import Independent
 from unmask.generators.privbayes import PrivBayes
 from unmask.stats import largest_advantage, largest_advantage_yeom
 from unmask.tables.table import concatenate
+from unmask.utility.learners import CLASSIFIERS
 
 IN_BINS = "queries:order=1,numbers=bin"  # PrivBayes draws numbers anew within bins: equal ones tell nothing of it
 MOST_CHARGED = "rows:27428,29265,14086"  # of the authors' targets
@@ -30,7 +37,8 @@ def test_outliers_lose_more_than_random_records(generator, texans):
 
 def test_a_domain_that_is_learnt_breaks_differential_privacy(texans):
     found = linkability(
-        LearnsItsDomain(), texans, ("histogram",), targets=MOST_CHARGED, shadows=30, tests=40, seed=1, confidence=1 - 0.05 / 3
+        "privbayes:epsilon=0.1", texans, ("histogram",), domain="learnt", targets=MOST_CHARGED, shadows=30, tests=40, seed=1,
+        confidence=1 - 0.05 / 3,
     )  # fmt: skip
     assert (found["low"] > largest_advantage_yeom(0.1)).any()
     assert (found["privacy gain"] < 0.89).any()
@@ -57,7 +65,7 @@ def test_a_learnt_domain_comes_and_goes_with_the_target(texans, rng):
     """What the wrapper leaks, seen directly: a category that the table does not hold is never drawn."""
     table = texans.take(np.arange(500))
     held = table.to_pandas()
-    release = LearnsItsDomain(PrivBayes(epsilon=0.1), BINS).fit(table, rng).sample(500, rng)
+    release = LearntDomain(PrivBayes(epsilon=0.1)).fit(table, rng).sample(500, rng)
     assert release.schema == texans.schema
     drawn = release.to_pandas()
     for column in texans.schema.columns:
@@ -118,3 +126,31 @@ def test_targeted_queries_see_the_target(britons):
     ).set_index("attack")
     assert found.loc[QUERIES, "AUC low"] > 0.5
     assert (found["epsilon >= (Bonferroni)"] < 20).all()
+
+
+def test_accuracy_falls_in_the_order_of_the_paper(texans):
+    """Figure 8 with few trees: standard error of a mean over three tables about .01, of privbayes .1 far more."""
+    chosen = ("raw", SANITISER, "bayesnet", "privbayes:epsilon=0.1")
+    few = replace(CLASSIFIERS[0], make=lambda seed: RandomForestClassifier(n_estimators=15, random_state=seed))
+    found = figure_8.accuracies(texans, RISK, (1000,), 3, 1, chosen, learner=few)
+    means = found.groupby("mechanism")["accuracy"].mean()
+    assert means["raw"] > means[SANITISER] - 0.02
+    assert means[SANITISER] > means["bayesnet"]
+    assert means["bayesnet"] > means["privbayes:epsilon=0.1"]
+    assert means["raw"] > means["dummy"] + 0.08
+
+
+def test_means_are_far_off_on_wide_ranges(texans):
+    """Figures 9 and 10, three real tables."""
+    found = figure_9.measured(texans, 3, 1, ("raw", SANITISER, "bayesnet", "privbayes:epsilon=0.1"))
+    means = found.groupby("mechanism")["mean TOTAL_CHARGES_ACCOMM"].mean()
+    assert 8_000 < means["raw"] < 12_000
+    assert means[SANITISER] < means["raw"] < means["bayesnet"] / 5 < means["privbayes:epsilon=0.1"] / 50
+
+
+def test_learnt_ranges_help_means(texans):
+    """Figure 11; what they cost is figure 12, and `test_a_domain_that_is_learnt_breaks_differential_privacy` here."""
+    found = figure_11.errors(texans, 3, 1, ("bayesnet", "privbayes:epsilon=10"))
+    means = found.groupby(["generator", "domain"])["distance"].mean()
+    for generator in ("bayesnet", "privbayes:epsilon=10"):
+        assert means[generator, "learnt"] < means[generator, "public"] / 5

@@ -47,7 +47,7 @@ def experiment():
 
 
 def play(chosen, places, tmp_path, **how):
-    return papers.run_all(chosen, Terms(tmp_path, **how), folder=tmp_path / "kept", places=places)
+    return papers.run_all(chosen, Terms(tmp_path, folder=tmp_path / "kept", **how), places)
 
 
 def page_of(places):
@@ -104,6 +104,35 @@ def test_a_share_of_an_experiment_is_not_written(places, experiment, tmp_path, c
 def test_what_is_left_is_told_before_each(places, experiment, tmp_path, capsys):
     play([experiment("made-one"), experiment("made-two")], places, tmp_path)
     assert "[1 of 2] made-one ... all that is left takes about 2 s" in capsys.readouterr().out
+
+
+def test_a_game_that_two_experiments_share_is_played_once_and_counted_for_both(tmp_path):
+    played = []
+
+    def play():
+        played.append(1)
+        sum(range(2_000_000))  # some work
+        return pd.DataFrame({"gain": [0.5]})
+
+    def sharing(name):
+        return Experiment(name, "", lambda terms: terms.once("made-game-x", play), lambda f: Shown(()), seconds=1)
+
+    terms = Terms(tmp_path, folder=tmp_path)
+    first, second = (sharing(name).measure(terms) for name in ("made-one", "made-two"))
+    assert played == [1]
+    assert second.found.equals(first.found)
+    assert second.cpu > 0.5 * first.cpu > 0.01
+    papers.forget([sharing("made-one")], terms)
+    assert [path.name for path in tmp_path.iterdir()] == ["made-two-seed-1.json"]
+
+
+def test_what_an_older_program_found_is_run_anew_unless_asked_for(experiment, tmp_path, monkeypatch):
+    terms, one = Terms(tmp_path, folder=tmp_path), experiment("made-one")
+    one.measure(terms)
+    assert one.recall(terms) is not None
+    monkeypatch.setattr("tests.papers.kept.program", lambda: "another")
+    assert one.recall(terms) is None
+    assert one.recall(Terms(tmp_path, folder=tmp_path, older=True)) is not None
 
 
 def test_an_unknown_name_is_refused(capsys):

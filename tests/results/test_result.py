@@ -55,7 +55,7 @@ def test_equal_results_give_equal_bytes_and_run_details_stay_apart(tmp_path):
     write(full_result(), tmp_path / "a", run={"workers": 1})
     write(full_result(), tmp_path / "b", run={"workers": 8})
     assert (tmp_path / "a" / "result.json").read_bytes() == (tmp_path / "b" / "result.json").read_bytes()
-    assert json.loads((tmp_path / "b" / "run.json").read_text()) == {"workers": 8}
+    assert json.loads((tmp_path / "b" / "run.json").read_text())["workers"] == 8
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["records.csv", "result.json", "run.json"]
 
 

@@ -274,7 +274,7 @@ WORKERS = """
 
     class Work:
         def play(self, task):
-            print(os.getpid(), flush=True)
+            print(os.getpid(), file=sys.stderr, flush=True)
             time.sleep(60)
 
     if __name__ == "__main__":
@@ -286,8 +286,8 @@ def test_workers_end_when_the_run_is_killed(tmp_path):
     """A worker that outlives its run would hold memory, a core, and the streams of the shell that started it."""
     script = tmp_path / "run.py"
     script.write_text(textwrap.dedent(WORKERS))
-    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
-    worker = int(process.stdout.readline())
+    process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True)
+    worker = int(process.stderr.readline())
     process.kill()
     process.communicate(timeout=30)  # returns when nobody holds the stream any more
     deadline = time.monotonic() + 30

@@ -10,7 +10,7 @@ import numpy as np
 from unmask.attacks._attack import Prediction, Secret
 from unmask.attacks.closest_votes import Measure, measure_of, votes_of_nearest
 from unmask.errors import ParameterError
-from unmask.tables.distance import nearest
+from unmask.tables.distance import kth_distances
 from unmask.tables.table import Table
 from unmask.threats.knowledge import Access, Goal
 from unmask.threats.view import View
@@ -74,7 +74,7 @@ def _distance(targets: Table, rows: Table, metric: Measure) -> np.ndarray:
     """Distance to the closest row; the largest possible one where there are no rows."""
     if not len(rows):
         return np.full(len(targets), 1.0 if metric == "gower" else float(len(targets.schema.columns)))
-    return nearest(targets, rows, metric=measure_of(metric)).distances[:, 0]
+    return kth_distances(targets, rows, ks=(1,), metric=measure_of(metric))[:, 0]
 
 
 def _levels(synthetic: Table, targets: Table, secret: Secret, metric: Measure) -> np.ndarray:

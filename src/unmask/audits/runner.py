@@ -15,6 +15,7 @@ from unmask.results.result import Result
 from unmask.simulation.draws import DRAWS, open_draws
 from unmask.simulation.executors import Executor, Progress, no_progress
 from unmask.simulation.executors.local import Local
+from unmask.simulation.executors.shared import Shared
 from unmask.simulation.store import Store
 from unmask.simulation.task import Setting, Task
 
@@ -53,6 +54,8 @@ class Runner:
     say: Say = silent
     seconds: float | None = None  # that the work may take
     began: float = field(default_factory=time.monotonic)
+    group: bool = False  # whether draws are for others of the same group too
+    damaged: set[str] = field(default_factory=set)  # stored draws that were none of this run, and were drawn again
 
     @classmethod
     def of(
@@ -83,7 +86,7 @@ class Runner:
     @property
     def threads(self) -> int:
         """Threads of this process for what is not a task: an executor elsewhere leaves all cores here free."""
-        return self.executor.workers if isinstance(self.executor, Local) else all_cores()
+        return self.executor.workers if isinstance(self.executor, Local | Shared) else all_cores()
 
     @property
     def is_late(self) -> bool:
@@ -93,7 +96,7 @@ class Runner:
     def store(self, plan: Plan, more: Mapping[str, Any]) -> Store:
         """The draws of a plan; `more` is what else changes them. A directory that holds others is refused."""
         identity = plan.fixed() | {"seed": plan.seed} | dict(more)
-        return open_draws(self.draws, identity, plan.defaults())
+        return open_draws(self.draws, identity, plan.defaults(), self.damaged, group=self.group)
 
     def draw(self, setting: Setting, tasks: Sequence[Task], store: Store) -> None:
         """Play every task that the store does not hold yet."""
@@ -106,6 +109,10 @@ class Runner:
     def showing(self, done: int, total: int) -> Runner:
         """The same with progress as a part of something larger: `done` are behind it."""
         return replace(self, progress=lambda more, _: self.progress(done + more, total))
+
+    def watched(self, progress: Progress) -> Runner:
+        """The same with somebody who watches."""
+        return replace(self, progress=progress)
 
     def unwatched(self) -> Runner:
         """The same for small work on the side."""

@@ -17,6 +17,7 @@ command = AuditVerb(
     AttackPlan,
     audit="unmask.audits.attack.audit:AttackAudit",
     doing="Drawing releases",
+    draws=True,
     within="Shadows and tests are lowered to what it pays for.",
     tables=[table("population", "People to draw real tables from: CSV, TSV or Parquet.")],
     more=[

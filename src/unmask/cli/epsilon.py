@@ -17,6 +17,7 @@ command = AuditVerb(
     EpsilonPlan,
     audit="unmask.audits.epsilon.audit:EpsilonAudit",
     doing="Playing runs",
+    draws=True,
     within="No further run is begun after that.",
     tables=[table("real", "A real table for a canary; without it, worst-case tables only.", required=False)],
     more=[

@@ -24,6 +24,7 @@ command = AuditVerb(
     EveryonePlan,
     audit="unmask.audits.everyone.audit:EveryoneAudit",
     doing="Fitting and attacking",
+    draws=True,
     within="The number of runs is then what it pays for.",
     tables=[real()],
     more=[

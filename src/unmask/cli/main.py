@@ -38,6 +38,7 @@ VERBS = {
     "pool": "The same for a generator that runs elsewhere.",
     "utility": "What a release is still good for, beside fresh real people.",
     "epsilon": "Try to refute a differential-privacy claim.",
+    "work": "Help with a run that another process leads: a cluster of plain processes.",
     "reverse-map": "Express a release as a permutation of the real table plus noise.",
     "filter": "Drop synthetic rows that are too close to real ones, or outliers.",
     "report": "Make the report of a finished run, or of several side by side.",

@@ -76,6 +76,22 @@ def of_a_run(within: str, out: str = "") -> list[click.Parameter]:
     ]  # fmt: skip
 
 
+def of_draws() -> list[click.Parameter]:
+    """For audits whose draws others may take over; nothing of it changes a number either."""
+    return [
+        click.Option(
+            ["--cluster"], metavar="shared|ADDRESS|dask",
+            help="shared: together with every `unmask work` on --out, on any machine that sees it. tcp://HOST:PORT: on a dask "
+            "cluster; dask: on the one in $DASK_SCHEDULER_ADDRESS. [default: this machine alone]",
+        ),
+        click.Option(["--prepare"], is_flag=True, help="Write what `unmask work` needs into --out, and stop."),
+        click.Option(
+            ["--share-with-group"], is_flag=True,
+            help="Draws in --out are for your group too; else for you alone. They say who is in which table.",
+        ),
+    ]  # fmt: skip
+
+
 def _seconds(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
     """Seconds from a text such as 90s, 10m or 1h; a bare number is seconds."""
     if text is None:

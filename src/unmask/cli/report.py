@@ -28,7 +28,7 @@ def run(directories: tuple[Path, ...], *, out: Path | None, pdf: bool, as_json: 
         raise ParameterError("--json prints one result; name one directory.")
     results = [load(directory) for directory in directories]
     if as_json:
-        deliver(results[0], out=None, as_json=True, quiet=False, workers=1)
+        deliver(results[0], out=None, as_json=True, quiet=False, run={})
         return
     if pdf:
         from unmask.reports.browser import find_browser

@@ -6,7 +6,7 @@ import datetime
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli import trust as trusting
-from unmask.cli.options import PATH, TableArgument, chosen, of_a_run, of_plan
+from unmask.cli.options import PATH, TableArgument, chosen, of_a_run, of_draws, of_plan
 from unmask.cli.outputs import force, guarded, writes
 from unmask.cli.saying import safe_json, say
 from unmask.errors import InputError
@@ -55,14 +55,17 @@ class AuditVerb:
     without: Sequence[str] = ()  # common options that have no meaning here
     within: str = ""  # what a time budget means here
     out: str = ""  # where files go if --out is not given
+    draws: bool = False  # whether its draws are tasks that other processes can take
 
     @property
     def command(self) -> click.Command:
         common = [each for each in of_a_run(self.within, self.out) if each.name not in self.without]
-        parameters = [*self.tables, *of_plan(self.plan), *self.more, *common]
+        parameters = [*self.tables, *of_plan(self.plan), *self.more, *common, *(of_draws() if self.draws else [])]
         if names_code(self.plan):
             parameters += trusting.options()
-        return verb(self.name, self.doc, parameters, self.run)
+        made = verb(self.name, self.doc, parameters, self.run)
+        made.audit_verb = self  # type: ignore[attr-defined] # `unmask work` finds it here
+        return made
 
     def run(
         self,
@@ -78,10 +81,14 @@ class AuditVerb:
         pool: Path | None = None,
         junit: Path | None = None,
         trust: bool = False,
+        cluster: str | None = None,
+        prepare: bool = False,
+        share_with_group: bool = False,
         **given: Any,
     ) -> None:
         from unmask.audits import plan as plans
         from unmask.audits.runner import Runner, silent
+        from unmask.cli.job import Job, executor_for
         from unmask.registry import load_class
         from unmask.results.directory import input_files
 
@@ -97,17 +104,24 @@ class AuditVerb:
             return
         check_out(out)
         hush = quiet or as_json
-        runner = Runner.of(workers, out=out, pool=pool, time_budget=time_budget, say=silent if hush else say)
+        executor = executor_for(cluster, workers, out, time_budget)
+        runner = Runner.of(executor, out=out, pool=pool, time_budget=time_budget, say=silent if hush else say)
+        runner = replace(runner, group=share_with_group)
         with watch("Reading", quiet=hush):
             audit: Any = load_class(self.audit)
             ready = audit.of(plan, **given)
             files = input_files({name: given[name] for name in self._sources() if given.get(name)})
         check_out(out, ready.expected())
+        if prepare or cluster == "shared":
+            Job.of(self, plan, {name: given[name] for name in self._sources() if given.get(name)}, runner).write(out)
+        if prepare:
+            say(f"Now: unmask work {out}, as often and on as many machines as you like; then repeat this command.")
+            return
         if not hush:
             ask_first(getattr(ready, "preflight", None))
         with watch(self.doing, quiet=hush) as progress:
-            result = replace(ready.run(replace(runner, progress=progress)), files=files)
-        deliver(result, out=out, as_json=as_json, quiet=quiet, workers=runner.workers)
+            result = replace(ready.run(runner.watched(progress)), files=files)
+        deliver(result, out=out, as_json=as_json, quiet=quiet, run=how_it_ran(runner.workers, runner.damaged))
         if junit is not None:
             from unmask.files import write_atomically
             from unmask.reports.junit import junit_xml
@@ -142,11 +156,10 @@ def names_code(plan: type[Plan]) -> bool:
     return any(choice.option.code for choice in choices_of(plan))
 
 
-def deliver(result: Result, *, out: Path | None, as_json: bool, quiet: bool, workers: int) -> None:
+def deliver(result: Result, *, out: Path | None, as_json: bool, quiet: bool, run: Mapping[str, Any]) -> None:
     """Write a result to its directory and show it, as the options say."""
     from unmask.results.directory import write
 
-    run = how_it_ran(workers)
     if out is not None:
         from unmask.reports.html import write_report
 
@@ -170,9 +183,10 @@ def check_out(out: Path | None, expected: Result | None = None) -> None:
         check_directory(out, expected)
 
 
-def how_it_ran(workers: int) -> dict[str, object]:
+def how_it_ran(workers: int, damaged: Collection[str] = ()) -> dict[str, object]:
     """What goes to run.json and not to result.json, since it differs between equal runs."""
-    return {
+    again = {"damaged_draws": sorted(damaged)} if damaged else {}
+    return again | {
         "command": ["unmask", *sys.argv[1:]],
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "workers": workers,

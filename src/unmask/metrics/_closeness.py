@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from unmask.stats import Assumption, Estimate, clopper_pearson
-from unmask.tables.distance import Metric, nearest
+from unmask.tables.distance import Metric, kth_distances
 from unmask.tables.table import Table
 
 MOST_POINTS = 60
@@ -42,7 +42,7 @@ class ClosenessScores:
 def search(queries: Table, candidates: Table, metric: Metric, *, neighbours: int = 2, workers: int = 1) -> np.ndarray:
     """Distances to the nearest rows (queries x at most `neighbours`)."""
     k = min(neighbours, len(candidates))
-    return nearest(queries, candidates, k=k, metric=metric, workers=workers).distances
+    return kth_distances(queries, candidates, ks=range(1, k + 1), metric=metric, workers=workers)
 
 
 def closeness(distances: np.ndarray, identical: np.ndarray) -> Closeness:

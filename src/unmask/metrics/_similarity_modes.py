@@ -29,7 +29,7 @@ import numpy as np
 
 from unmask.errors import InputError
 from unmask.metrics._rebinning import with_numeric_columns
-from unmask.tables.distance import Gower, RankCriterion, Ranks, nearest
+from unmask.tables.distance import Gower, RankCriterion, Ranks, kth_distances, nearest
 from unmask.tables.schema import Column
 from unmask.tables.table import Table
 
@@ -113,7 +113,7 @@ def _observed_gower(queries: Table, searched: Table, workers: int) -> np.ndarray
     for place, position in enumerate(searched.schema.numeric):
         columns[position] = _observed(columns[position], searched.numbers[:, place])
     a, b = (with_numeric_columns(table, columns) for table in (queries, searched))
-    return nearest(a, b, metric=Gower(), workers=workers).distances[:, 0]
+    return kth_distances(a, b, ks=(1,), metric=Gower(), workers=workers)[:, 0]
 
 
 def _observed(column: Column, numbers: np.ndarray) -> Column:

@@ -8,7 +8,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from unmask.results.readable import FORMULAS, spreadsheet_text
 from unmask.results.result import InputFile, Records, Result
 
 RESULT, RECORDS, RUN = "result.json", "records.csv", "run.json"
+WRITTEN = "written"  # in run.json: the digests of the other two
 
 
 def write(result: Result, directory: str | Path, *, run: Mapping[str, Any] | None = None) -> Path:
@@ -30,13 +31,15 @@ def write(result: Result, directory: str | Path, *, run: Mapping[str, Any] | Non
     """
     directory = Path(directory)
     check_plan(directory, result)
+    texts = {RESULT: json.dumps(result.to_plain(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"}
     if result.records is not None:
-        write_atomically(directory / RECORDS, _records_text(result.records), private=True)
+        texts[RECORDS] = _records_text(result.records)
+        write_atomically(directory / RECORDS, texts[RECORDS], private=True)
     if run is not None or result.files:
         kept = {**(run or {}), **({"files": to_plain(result.files)} if result.files else {})}
+        kept[WRITTEN] = {name: _digest_of_text(text) for name, text in sorted(texts.items())}
         write_atomically(directory / RUN, json.dumps(kept, indent=2) + "\n")
-    text = json.dumps(result.to_plain(), indent=1, ensure_ascii=False, allow_nan=False)
-    write_atomically(directory / RESULT, text + "\n")
+    write_atomically(directory / RESULT, texts[RESULT])
     return directory
 
 
@@ -61,9 +64,29 @@ def check_directory(directory: str | Path, expected: Result | None = None) -> No
 
 
 def load(directory: str | Path) -> Result:
-    """Read the result of a run directory (or of a result.json), with its records and the names of its files if they are there."""
+    """Read the result of a run directory (or of a result.json), with its records and the names of its files if they are there.
+
+    Where run.json says what was written, nothing else is read: a damaged or altered file is an error.
+    """
     path = Path(directory)
     path = path / RESULT if os.path.isdir(path) or not path.suffix else path
+    run = read_run(path.parent)
+    _check_written(path.parent, run, (path.name, RECORDS))
+    return _read(path, run)
+
+
+def _check_written(directory: Path, run: Mapping[str, Any], names: Iterable[str]) -> None:
+    written = run.get(WRITTEN)
+    for name in names:
+        digest = written.get(name) if isinstance(written, dict) else None
+        if digest is not None and os.path.isfile(directory / name) and digest_of_file(directory / name) != digest:
+            raise RunError(
+                f"{shown(directory / name)}: this is not what the audit wrote ({RUN} has another digest): damaged, or altered "
+                "since. Repeat the command of the audit; it writes it anew."
+            )
+
+
+def _read(path: Path, run: Mapping[str, Any]) -> Result:
     try:
         plain = parse_json(read_text(path, error=RunError), shown(path), error=RunError)
     except FileNotFoundError:
@@ -74,7 +97,7 @@ def load(directory: str | Path) -> Result:
             else "Name the directory that an audit wrote (--out)."
         )
         raise RunError(f"{shown(path.parent)}: there is no {RESULT} here. {advice}") from None
-    result = replace(Result.from_plain(plain, path.name), files=_files_of(read_run(path.parent)))
+    result = replace(Result.from_plain(plain, path.name), files=_files_of(run))
     records = path.with_name(RECORDS)
     if not os.path.exists(records):
         return result
@@ -109,11 +132,16 @@ def input_files(sources: Mapping[str, Any]) -> tuple[InputFile, ...]:
         roles = [role] if len(each) == 1 else [f"{role} {place}" for place in range(1, len(each) + 1)]
         for name, path in zip(roles, each, strict=True):
             if isinstance(path, Path) and os.path.isfile(path) and not is_stream(path):
-                found.append(InputFile(name, path.name, _sha256(path)))
+                found.append(InputFile(name, path.name, digest_of_file(path)))
     return tuple(found)
 
 
-def _sha256(path: Path) -> str:
+def _digest_of_text(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", errors="backslashreplace")).hexdigest()
+
+
+def digest_of_file(path: Path) -> str:
+    """The SHA-256 of its content."""
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
@@ -125,7 +153,7 @@ def check_plan(directory: Path, result: Result) -> None:
     """
     if not os.path.exists(directory / RESULT):
         return
-    theirs, mine = _plan(load(directory)), _plan(result)
+    theirs, mine = _plan(_read(directory / RESULT, {})), _plan(result)
     usual = to_plain(result.usual)
     for name in {**mine, **theirs}:
         old, new = (plan[name] if name in plan else usual.get(name) for plan in (theirs, mine))

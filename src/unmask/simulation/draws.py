@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from unmask.errors import InputError, RunError
-from unmask.files import parse_json, private_folder, read_text, shown, write_atomically
+from unmask.files import is_for_group, make_folder, parse_json, read_text, shown, sweep, write_atomically
+from unmask.simulation.sealed import digest_of
 from unmask.simulation.store import FileStore, MemoryStore, Store
 
 DRAWS = "draws"
+SEALED = "sealed"  # in plan.json of a directory whose draws all have a seal
 
 
 def failures_in_words(failures: Sequence[str], what: str = "runs") -> str:
@@ -33,26 +35,35 @@ def held_by(directory: Path | None, name: str) -> Any:
         return None
 
 
-def open_draws(directory: Path | None, identity: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Store:
+def open_draws(
+    directory: Path | None,
+    identity: Mapping[str, Any],
+    defaults: Mapping[str, Any] | None = None,
+    damaged: set[str] | None = None,
+    *,
+    group: bool = False,
+) -> Store:
     """A store for the draws that `identity` describes: all that changes a draw, as plain data.
 
     Without a directory they live in memory. A directory that holds other draws is refused, and the field is named. One of an
-    older version may lack a field: then it has the value of `defaults`.
+    older version may lack a field: then it has the value of `defaults`. `damaged` is told of files that are no draw of this run.
+    A new directory may be made for a `group`.
     """
     if directory is None:
         return MemoryStore()
     path = directory / "plan.json"
     if not os.path.exists(path):
         try:
-            private_folder(directory)
+            make_folder(directory, group=group)
         except OSError as problem:
             raise RunError(
                 f"{shown(directory)}: no draws can be kept here ({problem.strerror}). Choose another place."
             ) from None
-        write_atomically(path, json.dumps(dict(identity), indent=1), private=True)
-        return FileStore(directory)
+        told = json.dumps({**identity, SEALED: True}, indent=1)
+        write_atomically(path, told, private=True, group=is_for_group(directory))
     try:
-        known = {**(defaults or {}), **parse_json(read_text(path), str(path))}
+        written = parse_json(read_text(path), str(path))
+        known = {**(defaults or {}), **written}
     except (InputError, TypeError):
         raise RunError(
             f"{path}: damaged, so it cannot be told which run these draws belong to. Remove {directory}."
@@ -63,4 +74,11 @@ def open_draws(directory: Path | None, identity: Mapping[str, Any], defaults: Ma
                 f"{directory}: this directory holds draws of another run: {name} was {known.get(name)!r}, now it is {mine!r}.\n"
                 "Choose another directory, or remove this one."
             )
-    return FileStore(directory)
+    sweep(directory)
+    return FileStore(
+        directory,
+        digest_of(written),
+        unsealed=SEALED not in written,
+        group=is_for_group(directory),
+        damaged=set() if damaged is None else damaged,
+    )

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from unmask.errors import InputError
 from unmask.files import parse_json, read_text, write_atomically
+from unmask.simulation.sealed import DamagedError, Identity, seal, unseal
 from unmask.simulation.task import Arrays, Failed, Task
-
-# What a file that is missing, cut off or overwritten does to those who read it.
-DAMAGED = (FileNotFoundError, zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -40,9 +33,17 @@ class MemoryStore:
 
 @dataclass(frozen=True)
 class FileStore:
-    """Keeps each draw in a file of its own, so that a killed run continues where it stopped."""
+    """Keeps each draw in a file of its own, so that a killed run continues where it stopped.
+
+    A file is read only as what it was written as: the draw of this task of this run, byte by byte. Any other is as good as none,
+    and `damaged` has its task.
+    """
 
     directory: Path
+    run: str = ""  # the digest of what these draws are of
+    unsealed: bool = False  # whether draws of older versions, which have no seal, are taken
+    group: bool = False  # whether others of the same group work here too
+    damaged: set[str] = field(default_factory=set, compare=False)
 
     def get(self, task: Task, names: Sequence[str] | None = None) -> Arrays | Failed | None:
         """The outcome of a task; None if it has none yet, or if its file is damaged and must be drawn again.
@@ -53,30 +54,33 @@ class FileStore:
         if failed.exists():
             return Failed(_message(failed))
         try:
-            with (self.directory / f"{task.id}.npz").open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-                return {name: file[name] for name in file.files if names is None or name in names}
-        except DAMAGED:
+            return unseal(self._path(task), self._identity(task), names)
+        except DamagedError:
+            self.damaged.add(task.id)
             return None
 
     def has(self, task: Task) -> bool:
-        """Whether a task is done; a failed one is not, nor one whose file is damaged: every byte is checked."""
-        if (self.directory / f"{task.id}.failed.json").exists():
-            return False
-        try:
-            with zipfile.ZipFile(self.directory / f"{task.id}.npz") as file:
-                return file.testzip() is None
-        except DAMAGED:
-            return False
+        """Whether a task is done: whether `get` has arrays for it."""
+        return isinstance(self.get(task), Mapping)
 
     def put(self, task: Task, outcome: Arrays | Failed) -> None:
         if isinstance(outcome, Failed):
             text = json.dumps({"message": outcome.message})
-            write_atomically(self.directory / f"{task.id}.failed.json", text, private=True)
+            write_atomically(self.directory / f"{task.id}.failed.json", text, private=True, group=self.group)
             return
+        write_atomically(self._path(task), seal(outcome, self._identity(task)), private=True, group=self.group)
         (self.directory / f"{task.id}.failed.json").unlink(missing_ok=True)
-        content = io.BytesIO()
-        np.savez(content, **outcome)  # type: ignore[arg-type]
-        write_atomically(self.directory / f"{task.id}.npz", content.getvalue(), private=True)
+
+    def forget_failures(self, tasks: Sequence[Task]) -> None:
+        """So that they are tried again, by whoever works here."""
+        for task in tasks:
+            (self.directory / f"{task.id}.failed.json").unlink(missing_ok=True)
+
+    def _path(self, task: Task) -> Path:
+        return self.directory / f"{task.id}.npz"
+
+    def _identity(self, task: Task) -> Identity:
+        return Identity(task.id, self.run, self.unsealed)
 
 
 def _message(path: Path) -> str:

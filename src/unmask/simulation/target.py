@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -20,6 +21,16 @@ from unmask.threats.game import Game, Ground, deal
 from unmask.threats.knowledge import Access, Box, ShadowTables
 from unmask.threats.view import View
 
+UTILITY_GAME = "utility game"  # the name under which an analyst's answers are stored
+
+
+class Analyst(Protocol):
+    """Someone who uses a release and attacks nobody."""
+
+    def right(self, release: Table, rng: np.random.Generator) -> np.ndarray:
+        """Which of the questions they answer right: targets x people."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class TargetSetting:
@@ -34,6 +45,7 @@ class TargetSetting:
     belief: Belief | None = None  # uncertain-box: what the attacker holds possible
     keep_synthetic: bool = False
     releases: int = 1  # of each fit
+    analyst: Analyst | None = None  # who uses the releases that are judged
 
     @property
     def masked(self) -> Table:
@@ -63,6 +75,9 @@ class TargetSetting:
             synthetic = model.sample(self.game.synthetic_rows, again)
             check_release(synthetic, self.ground.targets, self.game.synthetic_rows, row_level=generator.row_level)
             taken = self._take_down(synthetic, model, words)
+            if self.analyst is not None and not shadow:
+                right = self.analyst.right(synthetic, stream(self.seed, *words, UTILITY_GAME))
+                taken = {**taken, f"score/{UTILITY_GAME}": right}
             arrays |= {f"{release_name(place)}{name}": array for name, array in taken.items()}
         return arrays
 

@@ -33,6 +33,7 @@ class Cases:
 
     draw: IntArray  # number of the draw of each case, from 0
     prior: float = 0.5
+    mostly: bool = False  # whether it may be that nearly all cases are right, as well as nearly none
 
     def __post_init__(self) -> None:
         check_share("prior", self.prior)
@@ -118,18 +119,19 @@ class Cases:
 
         With coins of probability p, (right - o)(member/p - other/(1-p)) has the gain as its mean, whatever the number o. Half
         of the stakes are on o = 0, which is quiet where hardly anybody is right, half on o = 1-p: the accuracy, for fair coins.
+        Where nearly all may be right, a third each, the last on o = 1, which is quiet then.
         """
         p = self.prior
         coin: FloatArray = np.where(members, 1 / p, -1 / (1 - p))
-        both = []
-        for offset in (0.0, 1 - p):
+        every = []
+        for offset in (0.0, 1 - p, 1.0) if self.mostly else (0.0, 1 - p):
             worth = (right.astype(np.float64) - offset) * coin
             ends = [(x - offset) * y for x in (0, 1) for y in (1 / p, -1 / (1 - p))]
             width, least = max(ends) - min(ends), min(ends)
             rate = max((gain - least) / width, 1e-12)
             hits = self._sums((worth - least) / width)
-            both.append(log_wealth(hits, self.per_draw(np.ones(members.size)), size=self.size, rate=rate))
-        return np.asarray(np.logaddexp(*both) - math.log(2), dtype=np.float64)
+            every.append(log_wealth(hits, self.per_draw(np.ones(members.size)), size=self.size, rate=rate))
+        return np.asarray(np.logaddexp.reduce(every) - math.log(len(every)), dtype=np.float64)
 
     def _sums(self, values: FloatArray) -> FloatArray:
         """Sums over the cases of each draw, along the last axis."""

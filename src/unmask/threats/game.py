@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -73,15 +74,19 @@ class Ground:
     others: Table  # exact knowledge: who stands in the place of each target that is absent
 
 
-def lay_ground(population: Table, target_rows: np.ndarray, game: Game, rng: np.random.Generator) -> Ground:
+def lay_ground(
+    population: Table, target_rows: np.ndarray, game: Game, rng: np.random.Generator, *, apart: Sequence[int] = ()
+) -> Ground:
     """Take the targets out of the population and split the rest, so that the two sides share nobody.
 
+    People at the rows `apart` are on neither side: nobody draws them.
     Where the reference may overlap, real tables are drawn from all but the targets, as Stadler et al. (2022) do.
     With exact knowledge both sides hold the same fixed people: the real table but for the targets.
     """
-    _check_targets(population, target_rows, game)
+    check_targets(population, target_rows, game)
     unit = units(population)
-    rest = population.take(~np.isin(unit.of_row, unit.of_row[target_rows]))
+    outside = np.concatenate([target_rows, np.asarray(apart, dtype=np.int64)])
+    rest = population.take(~np.isin(unit.of_row, unit.of_row[outside]))
     targets = population.take(target_rows)
     if game.data is Data.EXACT:
         replaced = len(targets) if game.placement is Placement.REPLACE else 0
@@ -124,7 +129,8 @@ def _first_rows(table: Table, rows: int, rng: np.random.Generator) -> np.ndarray
     return unit.rows(np.sort(order[fit]))
 
 
-def _check_targets(population: Table, rows: np.ndarray, game: Game) -> None:
+def check_targets(population: Table, rows: np.ndarray, game: Game) -> None:
+    """Targets are rows of the population, each named once, and fit into a real table."""
     if len(rows) == 0:
         raise ParameterError("There are no targets. Choose some, such as --targets 5.")
     if len(outside := rows[(rows < 0) | (rows >= len(population))]):

@@ -10,4 +10,5 @@ propensity                can rows be told from real ones? pMSE against its null
 features, learners        tables as matrices; classifiers and regressors
 prediction                train on synthetic, test on real (stadler2022, hittmeir2020)
 subgroups                 does the minority pay?
+utility_game              does the presence of one person help to predict others who are like them? (stadler2022)
 """

@@ -9,6 +9,7 @@ import numpy as np
 
 from unmask.tables._kernels import FAR
 from unmask.tables.metric import labels
+from unmask.tables.schema import Column
 from unmask.tables.table import Table
 
 FEWEST = 10  # rows that have a category, in the table that decides: rarer ones share a feature
@@ -51,12 +52,17 @@ class FeatureMap:
                 continue
             if column.is_numeric or self.encoding is Encoding.LABEL:
                 scale = labels(table, position)
-                found.append(np.where(scale < FAR, scale, np.nan))
+                found.append(np.where(scale < FAR, scale, _groups(table.codes[:, position], column)))
                 if column.missing and self.encoding is Encoding.ONE_HOT:
                     found.append((scale >= FAR).astype(np.float64))
             else:
                 found += _one_hot(table.codes[:, position], decides.codes[:, position], column.code_count)
         return np.column_stack(found) if found else np.zeros((len(table), 0))
+
+
+def _groups(codes: np.ndarray, column: Column) -> np.ndarray:
+    """The codes of groups, which sanitisers publish in the place of categories; NaN for everything else."""
+    return np.where(codes > column.unlisted_code, codes.astype(np.float64), np.nan)
 
 
 def _one_hot(codes: np.ndarray, decides: np.ndarray, size: int) -> list[np.ndarray]:

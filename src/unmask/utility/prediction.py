@@ -108,8 +108,8 @@ class TrainAndTest:
         if not is_number and classes > MOST_CLASSES:
             raise InputError(f"'{self.label}' has {classes:,} categories; at most {MOST_CLASSES} are predicted.")
         learners, measures = (REGRESSORS, OF_NUMBERS) if is_number else (CLASSIFIERS, OF_CLASSES)
-        real, sets = _labelled(real, self.label), [_labelled(table, self.label) for table in sets]
-        held = None if holdout is None else _labelled(holdout, self.label)
+        real, sets = labelled(real, self.label), [labelled(table, self.label) for table in sets]
+        held = None if holdout is None else labelled(holdout, self.label)
         pool = real if held is None else held
         scores = np.zeros((3, len(learners), self.repeats, len(measures.names)))  # real, synthetic, dummy
         people, times = np.zeros((2, len(pool))), np.zeros(len(pool))
@@ -170,7 +170,7 @@ def answers(table: Table, label: str) -> np.ndarray:
     return table.codes[:, position].astype(np.int64)
 
 
-def _labelled(table: Table, label: str) -> Table:
+def labelled(table: Table, label: str) -> Table:
     """The rows whose label is known and listed."""
     column, found = table.schema.column(label), answers(table, label)
     known = ~np.isnan(found) if column.is_numeric else found < column.listed

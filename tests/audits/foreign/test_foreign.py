@@ -25,11 +25,12 @@ from unmask.generators.foreign import Foreign
 from unmask.reports.record import fields_of
 from unmask.simulation.coin import coin_tasks
 from unmask.simulation.coin_pool import CoinPool
+from unmask.simulation.draws import open_draws
 from unmask.simulation.executors.local import Local
 from unmask.simulation.foreign.pool import file_of
 from unmask.simulation.foreign.private import read_private, sha256
 from unmask.simulation.foreign.words import names_of
-from unmask.simulation.store import FileStore, MemoryStore
+from unmask.simulation.store import MemoryStore
 from unmask.stream import stream
 from unmask.tables.read import read_table, write_csv
 from unmask.tables.table import Table
@@ -104,7 +105,7 @@ def test_files_and_attack_are_everyone_by_post(leaky, tmp_path):
     expected = judge_runs(plan, drawn, EveryoneAudit(plan, setting.generator, real).expected(), Runner())
 
     found = attack_pool(leaky, name="a tree", out=tmp_path / "run")
-    kept = FileStore(tmp_path / "run" / "draws")
+    kept = open_draws(tmp_path / "run" / "draws", {})
     for task in tasks:
         for name, array in store.get(task).items():
             np.testing.assert_array_equal(kept.get(task)[name], array, err_msg=name)

@@ -1,16 +1,11 @@
-"""Texas hospital discharges as Stadler et al. (2022) attack them: people, targets, and the leak they found."""
+"""Texas hospital discharges as Stadler et al. (2022) attack them: people and targets."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
-from unmask.generators._generator import Generator
-from unmask.generators.claim import Claim
-from unmask.generators.privbayes import PrivBayes
-from unmask.tables.infer import Binning, Hints, infer_schema
 from unmask.tables.read import read_schema, read_table
 from unmask.tables.schema import Column, Schema
 from unmask.tables.table import Table
@@ -59,41 +54,3 @@ def _round_down(number: float) -> float:
 def recoded(table: Table, schema: Schema) -> Table:
     """The same people under another schema."""
     return Table.from_pandas(table.to_pandas(), schema)
-
-
-@dataclass(frozen=True)
-class LearnsItsDomain:
-    """PrivBayes as DataSynthesizer has it: it reads categories and ranges off the very table that it protects.
-
-    The noise is right, and the claim is the one that its users believe. But a category or a range that only the target
-    has comes and goes with the target. The release is encoded under the public schema again, as a user would do.
-    """
-
-    name: ClassVar[str] = "learns-its-domain"
-    row_level: ClassVar[bool] = False
-
-    generator: Generator = PrivBayes(epsilon=0.1)
-    bins: int = BINS
-
-    @property
-    def claim(self) -> Claim | None:
-        return self.generator.claim
-
-    def fit(self, table: Table, rng: np.random.Generator) -> "LearntModel":
-        public = table.schema
-        kinds = {column.name: column.kind for column in public.columns}
-        frame = table.to_pandas()
-        learnt = infer_schema(frame, hints=Hints(kinds=kinds), binning=Binning(self.bins, quantile=False)).schema
-        return LearntModel(public, self.generator.fit(Table.from_pandas(frame, learnt), rng), self.claim)
-
-
-@dataclass(frozen=True, eq=False)
-class LearntModel:
-    """A model under a schema of its own, whose rows are published under the public one."""
-
-    public: Schema
-    model: object
-    claim: Claim | None
-
-    def sample(self, rows: int, rng: np.random.Generator) -> Table:
-        return recoded(self.model.sample(rows, rng), self.public)

@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 
 from tests.papers.experiment import Experiment, Shown, Terms, table, words
+from tests.papers.hittmeir.printed import CELLS, METHODS, REGRESSION
 from tests.papers.hittmeir.tables import NAMES, hittmeir, scores, splits
 from unmask.generators import parse
+from unmask.results.grid import Grid
 from unmask.utility.learners import OF_NUMBERS, REGRESSORS
 
-# DS 0, DS 0.1, DV and SP in the paper
-GENERATORS = ("bayesnet", "privbayes:epsilon=0.1", "copula", "cart")
+GENERATORS = tuple(METHODS.values())[1:]
+NUMBERS = dict(zip(NAMES, ("II", "III", "IV", "V"), strict=True))
 
 
 def run(terms: Terms) -> pd.DataFrame:
@@ -32,19 +34,24 @@ def run(terms: Terms) -> pd.DataFrame:
 
 
 def show(found: pd.DataFrame) -> Shown:
-    """Mean and standard deviation over the splits, one table per measure."""
-    return Shown(tuple(_measure(found, name) for name in OF_NUMBERS.names))
+    """The paper's tables in its order: mean and standard deviation over the splits, print in brackets."""
+    return Shown(tuple(_one(found[found["table"] == name], name) for name in NAMES))
 
 
-def _measure(found: pd.DataFrame, measure: str) -> object:
+def _one(found: pd.DataFrame, name: str) -> Grid:
     lines = []
-    for (name, rows), here in found.groupby(["table", "rows"], sort=False):
-        line = {"": name, "rows": rows}
-        for learner, cells in here.groupby("learner", sort=False)[measure]:
-            digits = 0 if abs(cells.mean()) >= 100 else 2
-            line[learner] = f"{words(float(cells.mean()), digits)} ± {words(float(cells.std(ddof=0)), digits)}"
+    for method, ours in METHODS.items():
+        line = {"print": method, "ours": ours.replace(":epsilon=", " ")}
+        for learner, measure in CELLS:
+            cells = found[(found["rows"] == ours) & (found["learner"] == learner)][measure]
+            digits = {"MAE": 1 if name == "Boston" else 0, "MAPE": 0, "R2": 2}[measure]
+            told = f"{words(float(cells.mean()), digits)}±{words(float(cells.std(ddof=0)), digits)}"
+            print_ = REGRESSION.get((name, ours, learner, measure))
+            line[f"{learner} {measure}"] = f"{told} ({print_})" if print_ else told
         lines.append(line)
-    return table(f"**{measure}**, mean ± standard deviation over the splits.", pd.DataFrame(lines))
+    return table(
+        f"Table {NUMBERS[name]}: {name}. Ours, print in brackets where our copy can be read.", pd.DataFrame(lines)
+    )
 
 
 EXPERIMENT = Experiment("hittmeir-tables-2-to-5", "regression on synthetic rows", run, show, seconds=60)

@@ -16,6 +16,7 @@ from unmask.audits.attack.export import export_scores
 from unmask.audits.attack.judges import LIKELIHOOD, LINKAGE, Bench, Played, Scored
 from unmask.audits.attack.plan import AttackPlan
 from unmask.audits.attack.result import part_of, records_of
+from unmask.audits.attack.usefulness import Usefulness
 from unmask.audits.attack.words import delta_for
 from unmask.audits.part import Part
 from unmask.audits.plan import takes
@@ -32,9 +33,10 @@ from unmask.simulation.task import Task, Whose, tasks_for
 from unmask.stream import stream
 from unmask.tables.read import read_table
 from unmask.tables.table import Table
-from unmask.threats.game import Game, Ground, deal, lay_ground
+from unmask.threats.game import Game, Ground, check_targets, deal, lay_ground
 from unmask.threats.knowledge import Access, Data, Placement
 from unmask.threats.targets import Targets, choose
+from unmask.utility.utility_game import UtilityGame
 
 
 @takes(AttackPlan)
@@ -96,27 +98,47 @@ class AttackAudit:
         total = len(tasks) + len(published)
         runner.showing(0, total).draw(setting, tasks, store)
         raw = _raw_setting(setting)
-        runner.here().showing(len(tasks), total).draw(raw, published, store)
+        reads = runner if setting.analyst else runner.here()  # record linkage alone is too small to be sent
+        reads.showing(len(tasks), total).draw(raw, published, store)
         shadow, test = (draws_of(setting, tasks, store, whose) for whose in (Whose.SHADOW, Whose.TEST))
         _check_draws(test)
         scored, refused = _score(setting, chosen, shadow, test)
         raws = draws_of(raw, published, store, Whose.RAW)
         delta = delta_for(plan.delta, self.generator.claim)
         played = Played(plan, setting, targets, shadow, test, raws, plan.confidence, delta)
+        useful = None if self.utility_game is None else Usefulness(self.utility_game, played)
         if self.scores is not None:
-            export_scores(self.scores, played, scored)
+            export_scores(self.scores, played, scored, self.utility_game)
         bench = Bench.of(played, scored)
         claim = claim_for(self.generator.claim, self.population.schema)
         part = part_of(bench, claim, self.population.notes) + effective_part(bench, claim)
         part += Part(not_tested=refused, notes=plan.domain_notes)
-        return part.told(replace(self.expected(), plan=plan.to_plain()), records_of(bench))
+        records = records_of(bench)
+        if useful is not None:
+            part, records = part + useful.part(), useful.with_columns(records)
+        return part.told(replace(self.expected(), plan=plan.to_plain()), records)
+
+    @cached_property
+    def targets(self) -> Targets:
+        """Whom to attack."""
+        found = choose(self.plan.targets, self.population, stream(self.plan.seed, "targets"))
+        check_targets(self.population, found.rows, self.plan.game)
+        return found
+
+    @cached_property
+    def utility_game(self) -> UtilityGame | None:
+        """Whose label an analyst predicts, and what it is; None if nobody asked for it."""
+        plan = self.plan
+        if plan.utility_label is None:
+            return None
+        return UtilityGame.of(self.population, self.targets.rows, plan.utility_label, plan.utility_people)
 
     def set_up(self) -> tuple[TargetSetting, Targets, Chosen]:
         """Whom to attack, from whom tables are drawn, and by which attacks: fixed before the first draw."""
-        plan, game = self.plan, self.plan.game
+        plan, game, useful = self.plan, self.plan.game, self.utility_game
         delta_for(plan.delta, self.generator.claim)  # refuses one that makes no sense before anything is drawn
-        targets = choose(plan.targets, self.population, stream(plan.seed, "targets"))
-        ground = lay_ground(self.population, targets.rows, game, stream(plan.seed, "ground"))
+        targets, apart = self.targets, () if useful is None else useful.rows.ravel().tolist()
+        ground = lay_ground(self.population, targets.rows, game, stream(plan.seed, "ground"), apart=apart)
         if game.data is Data.NONE:
             ground = replace(ground, reference=_stand_ins(self.generator, ground, game, plan))
         chosen = choose_attacks(plan.attacks, game, shadows=plan.shadows)
@@ -128,6 +150,7 @@ class AttackAudit:
             features=chosen.features,
             belief=Belief.of(plan.possible, learnt_domain=plan.domain == "learnt"),
             releases=plan.releases_per_fit,
+            analyst=useful,
         )
         setting, refused = prepared(setting, chosen)
         return setting, targets, replace(chosen, not_tested=chosen.not_tested + refused)

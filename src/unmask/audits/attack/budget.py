@@ -24,8 +24,11 @@ def within_time(plan: AttackPlan, runner: Runner, setting: TargetSetting, store:
     waiting = [task for task in tasks if not store.has(task)]
     each = seconds_of_a_draw(runner, setting, waiting, store)
     seconds = runner.seconds or 0.0
+    raw = (
+        len(tasks) * plan.tests / (shadows + plan.tests) if setting.analyst else 0.0
+    )  # real tables that an analyst reads
     affordable = len(tasks) - len(waiting) + draws_within(seconds, each / runner.workers)  # what is drawn costs nothing
-    share = min(1.0, affordable / len(tasks))
+    share = min(1.0, affordable / (len(tasks) + raw))
     tests = max(round(share * plan.tests), 2) if share < 1 else plan.tests
     if tests < min(LEAST_TESTS, plan.tests):
         raise ParameterError(

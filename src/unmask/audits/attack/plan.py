@@ -87,7 +87,19 @@ class AttackPlan(GeneratorPlan):
         None, help="At which epsilon is bounded.", least=0, most=0.5, grows=True, shown="the claim's own, else 0"
     )
 
+    utility_label: str | None = option(
+        None,
+        help="Play the utility game, too: this category of people like the targets, predicted after training on each release.",
+    )
+    utility_people: int = option(
+        5, help="Utility game: people like each target, who are in no real table.", least=1, most=64
+    )
+
     def check(self) -> None:
+        if self.utility_label is not None and self.goal != Goal.MEMBERSHIP:
+            raise ParameterError(
+                "The utility game is about targets that are in the data or not: leave out --goal attribute."
+            )
         if self.access == Box.UNCERTAIN and not self.possible:
             raise ParameterError(
                 "An uncertain box needs what the attacker holds possible, such as --possible privbayes:epsilon=1."

@@ -111,7 +111,9 @@ class PoolAudit:
         (real,) = self.inputs
         identity = {"audit": "everyone", "real": real.digest, "features": digest_of(setting.features)}
         store = runner.store(self.game, identity)
-        return ForeignStore(store.directory, dict(digests)) if isinstance(store, FileStore) else store
+        if not isinstance(store, FileStore):
+            return store
+        return ForeignStore(**vars(store), digests=dict(digests))
 
 
 def _digest(delivered: Delivered) -> str:

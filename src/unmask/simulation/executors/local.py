@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import os
-import signal
+import pickle
+import queue
+import subprocess
+import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
-from loky import get_reusable_executor
-
-from unmask.errors import ParameterError
+from unmask.errors import ParameterError, RunError
 from unmask.simulation.executors import Progress, attempt, no_progress
+from unmask.simulation.executors.worker import BEGIN, KEEP_SAFE, MODULES, ONE_THREAD, SAFE_PATH, receive, send
 from unmask.simulation.store import Store
 from unmask.simulation.task import Arrays, Failed, Setting, Task
 
 ATTEMPTS = 5  # of a task whose worker is killed each time
-AHEAD = 4  # tasks per worker that wait in line
+SHORT = 0.05  # seconds; tasks that take less wait in line at their worker, so that it is never idle
+AHEAD = 4  # that wait there
 
-SAFE_PATH = "PYTHONSAFEPATH"  # Python starts without the current directory on its path: data lie there, not code
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+Take = Callable[[], Task | None]  # the next task, or None if there is nothing more to do now
+Keep = Callable[[Task, Arrays | Failed], None]
 
 
 @dataclass(frozen=True)
@@ -43,96 +45,146 @@ class Local:
         waiting = [task for task in tasks if not store.has(task)]  # what failed before is tried again
         done = len(tasks) - len(waiting)
         progress(done, len(tasks))
-        if self.workers == 1 or len(waiting) < 2:
-            for task in waiting:
-                store.put(task, attempt(setting, task))
-                progress(done := done + 1, len(tasks))
+        if not waiting:
             return
-        _run_parallel(setting, waiting, store, self.workers, lambda finished: progress(done + finished, len(tasks)))
+        line = deque(waiting)
+
+        def keep(task: Task, outcome: Arrays | Failed) -> None:
+            nonlocal done
+            store.put(task, outcome)
+            progress(done := done + 1, len(tasks))
+
+        play(setting, lambda: line.popleft() if line else None, keep, min(self.workers, len(waiting)))
 
 
-def _run_parallel(
-    setting: Setting, waiting: list[Task], store: Store, workers: int, progress: Callable[[int], None]
-) -> None:
-    start = (os.getpid(), setting, SAFE_PATH in os.environ)
-    with _safe_start():
-        _play(start, waiting, store, workers, progress)
-
-
-@contextmanager
-def _safe_start() -> Iterator[None]:
-    """Let whatever is started meanwhile (workers, and what watches over them) import nothing from the current directory."""
-    before = os.environ.get(SAFE_PATH)
-    os.environ[SAFE_PATH] = "1"
+def play(setting: Setting, take: Take, keep: Keep, workers: int) -> None:
+    """Play what `take` gives until it gives nothing more, and hand what comes of it to `keep`: here, or in worker processes."""
+    if workers == 1:
+        while (task := take()) is not None:
+            keep(task, attempt(setting, task))
+        return
+    crew = _Crew(setting_as_bytes(setting), workers)
     try:
-        yield
+        crew.play(take, keep)
     finally:
-        if before is None:
-            del os.environ[SAFE_PATH]
-        else:
-            os.environ[SAFE_PATH] = before
+        crew.dismiss()
 
 
-def _play(
-    start: tuple[int, Setting, bool], waiting: list[Task], store: Store, workers: int, progress: Callable[[int], None]
-) -> None:
-    attempts: dict[Task, int] = {}
-    line, finished = list(reversed(waiting)), 0
-    while line:
-        executor = get_reusable_executor(
-            workers,
-            timeout=20,
-            initializer=_start_worker,
-            initargs=start,
-            env=ONE_THREAD | {SAFE_PATH: "1"},
-            reuse=False,
+def setting_as_bytes(setting: Setting) -> bytes:
+    """A setting as another process can read it; classes of a script or a notebook go along by value."""
+    import cloudpickle
+
+    try:
+        content: bytes = cloudpickle.dumps(setting)
+    except Exception as problem:
+        raise ParameterError(
+            f"This cannot be sent to worker processes ({type(problem).__name__}: {problem}). Use --workers 1."
+        ) from problem
+    return content
+
+
+@dataclass(eq=False)
+class _Worker:
+    """A process with what it was given and has not answered yet, in this order."""
+
+    process: subprocess.Popen[bytes]
+    given: deque[Task] = field(default_factory=deque)
+
+    def give(self, task: Task) -> None:
+        self.given.append(task)
+        self.tell(pickle.dumps(task))
+
+    def tell(self, content: bytes) -> None:
+        """Send a frame; one that is gone is noticed by whoever listens to it."""
+        with suppress(OSError):
+            send(self.process.stdin, content)  # type: ignore[arg-type]
+
+    def end(self) -> None:
+        """Whatever it is doing, or if it is gone already."""
+        self.process.kill()
+        self.process.wait()
+        with suppress(OSError):  # what could not be written to it any more
+            self.process.stdin.close()  # type: ignore[union-attr]
+
+
+Heard = tuple[_Worker, "tuple[Task | None, float, Arrays | Failed | str] | None"]
+
+
+class _Crew:
+    """Workers, one pipe for each: what one of them leaves undone, or half said, disturbs no other."""
+
+    def __init__(self, setting: bytes, size: int) -> None:
+        self._setting, self._size = setting, size
+        self._heard: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+        self._workers: list[_Worker] = []
+
+    def play(self, take: Take, keep: Keep) -> None:
+        """A task whose worker is gone goes to another, a few times."""
+        again, lost, ahead = deque[Task](), dict[str, int](), 1
+        while True:
+            self._hand_out(lambda: again.popleft() if again else take(), ahead)
+            if not any(worker.given for worker in self._workers):
+                return
+            worker, answer = self._heard.get()
+            if answer is None:
+                self._workers.remove(worker)
+                worker.end()
+                again.extendleft(reversed(worker.given))
+                if worker.given and self._is_lost(again[0], lost):
+                    keep(again.popleft(), Failed(f"its worker was killed {ATTEMPTS} times, perhaps for lack of memory"))
+                continue
+            task, seconds, outcome = _understood(answer)
+            worker.given.popleft()
+            ahead = AHEAD if seconds < SHORT else 1
+            keep(task, outcome)
+
+    @staticmethod
+    def _is_lost(task: Task, lost: dict[str, int]) -> bool:
+        """Whether the task that a worker died of has had its attempts; those behind it in its line are not to blame."""
+        lost[task.id] = lost.get(task.id, 0) + 1
+        return lost[task.id] == ATTEMPTS
+
+    def dismiss(self) -> None:
+        for worker in self._workers:
+            worker.end()
+        self._workers.clear()
+
+    def _hand_out(self, take: Take, ahead: int) -> None:
+        """In turn, so that nobody has two while another has none. Workers are hired when there is work for them."""
+        for depth in range(ahead):
+            for place in range(self._size):
+                if place < len(self._workers) and len(self._workers[place].given) > depth:
+                    continue
+                task = take()
+                if task is None:
+                    return
+                if place >= len(self._workers):
+                    self._workers.append(self._hire())
+                self._workers[place].give(task)
+
+    def _hire(self) -> _Worker:
+        keep = {KEEP_SAFE: "1"} if SAFE_PATH in os.environ else {}
+        process = subprocess.Popen(
+            [sys.executable, "-c", BEGIN],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | ONE_THREAD | {SAFE_PATH: "1", MODULES: json.dumps(sys.path)} | keep,
         )
-        running: dict[Any, Task] = {}
-        try:
-            while line or running:
-                while line and len(running) < AHEAD * workers:
-                    future = executor.submit(_work, line[-1])
-                    running[future] = line.pop()  # only now: a broken executor refuses to take it
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    store.put(running[future], future.result())
-                    del running[future]
-                    progress(finished := finished + 1)
-        except BrokenProcessPool:
-            for task in running.values():
-                attempts[task] = attempts.get(task, 0) + 1
-                if attempts[task] < ATTEMPTS:
-                    line.append(task)
-                else:
-                    store.put(task, Failed(f"its worker was killed {ATTEMPTS} times, perhaps for lack of memory"))
-                    progress(finished := finished + 1)
-        except BaseException:
-            executor.shutdown(wait=False, kill_workers=True)
-            raise
-        executor.shutdown(kill_workers=True)
+        worker = _Worker(process)
+        threading.Thread(target=self._listen, args=(worker,), daemon=True).start()
+        worker.tell(self._setting)
+        return worker
+
+    def _listen(self, worker: _Worker) -> None:
+        """Hand on what a worker says, until it is gone: also if it is killed in the middle of a word."""
+        with worker.process.stdout as stream:  # type: ignore[union-attr]
+            while (frame := receive(stream)) is not None:  # type: ignore[arg-type]
+                self._heard.put((worker, pickle.loads(frame)))
+        self._heard.put((worker, None))
 
 
-_SETTING: Setting | None = None  # in a worker: set once, when it starts
-
-
-def _start_worker(parent: int, setting: Setting, safe_path: bool) -> None:
-    global _SETTING
-    _SETTING = setting
-    if not safe_path:
-        os.environ.pop(
-            SAFE_PATH, None
-        )  # the user did not ask for it: programs that a generator starts have their own ways
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
-    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
-
-
-def _leave_with(parent: int) -> None:
-    """End this worker when its parent is gone: killed or interrupted, it may have had no time to say so."""
-    while os.getppid() == parent:
-        time.sleep(0.2)
-    os._exit(1)
-
-
-def _work(task: Task) -> Arrays | Failed:
-    if _SETTING is None:
-        raise RuntimeError(f"worker {os.getpid()} was not started properly")
-    return attempt(_SETTING, task)
+def _understood(answer: tuple[Any, float, Any]) -> tuple[Task, float, Arrays | Failed]:
+    task, seconds, outcome = answer
+    if task is None:
+        raise RunError(f"A worker process could not begin: {outcome}\nUse --workers 1 to work in this process alone.")
+    return task, seconds, outcome

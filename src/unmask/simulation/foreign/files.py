@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -56,16 +56,13 @@ class ForeignSetting:
 class ForeignStore(FileStore):
     """A store that forgets a draw once its synthetic file is another one."""
 
-    digests: dict[str, str]
+    digests: dict[str, str] = field(default_factory=dict)  # of the synthetic files, by task
 
     def get(self, task: Task, names: Sequence[str] | None = None) -> Arrays | Failed | None:
         outcome = super().get(task, None if names is None else (*names, "digest"))
         if outcome is None or isinstance(outcome, Failed) or str(outcome.get("digest")) == self.digests.get(task.id):
             return outcome
         return None
-
-    def has(self, task: Task) -> bool:
-        return super().has(task) and self.get(task, ()) is not None
 
 
 def check_pool(

@@ -1,0 +1,140 @@
+"""Plays tasks on a dask cluster. The truth is what the store holds: futures are asked, never believed.
+
+The driver lists what is missing, submits some of it, waits for a while, stores what came, and looks again. A lost worker costs
+its task; a lost scheduler costs what was under way, and the driver waits for it to come back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from concurrent import futures
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from unmask.errors import MissingExtraError, RunError
+from unmask.simulation.executors import Progress, attempt, no_progress
+from unmask.simulation.executors.local import ATTEMPTS, setting_as_bytes
+from unmask.simulation.store import Store
+from unmask.simulation.task import Arrays, Failed, Setting, Task
+
+AHEAD = 3  # tasks in line for each thread of the cluster
+LOOK = 2.0  # seconds after which the driver looks whether all is well though nothing came
+GIVE_UP = 300.0  # seconds without a scheduler or a worker after which the run stops; what is drawn is kept
+
+# What a cluster does that is lost: its connections break, its tasks are cancelled, its client closes.
+LOST = (OSError, TimeoutError, asyncio.CancelledError, futures.CancelledError, RuntimeError)
+
+
+@dataclass(frozen=True)
+class Dask:
+    """A cluster by the address of its scheduler; an empty one is taken from dask's own configuration, as TLS is."""
+
+    address: str = ""
+    give_up: float = GIVE_UP
+
+    @property
+    def workers(self) -> int:
+        """Nobody knows before the cluster answers."""
+        return 1
+
+    def run(self, setting: Setting, tasks: Sequence[Task], store: Store, progress: Progress = no_progress) -> None:
+        waiting = {task.id: task for task in tasks if not store.has(task)}
+        progress(len(tasks) - len(waiting), len(tasks))
+        if not waiting:
+            return
+        work = _Undone(waiting, store, lambda left: progress(len(tasks) - left, len(tasks)))
+        content = setting_as_bytes(setting)
+        seen = time.monotonic()
+        while work.waiting:
+            before = len(work.waiting)
+            try:
+                with self._client() as client, client.as_current():
+                    work.on(client, content, self.give_up)
+            except LOST as problem:
+                if len(work.waiting) < before:
+                    seen = time.monotonic()
+                if time.monotonic() - seen > self.give_up:
+                    raise RunError(
+                        f"The cluster at {self.address or 'the configured address'} does not answer "
+                        f"({type(problem).__name__}: {problem}). What is drawn is kept; the same command continues."
+                    ) from problem
+                time.sleep(min(LOOK, self.give_up / 4))
+
+    def _client(self) -> Any:
+        try:
+            from distributed import Client
+        except ModuleNotFoundError:
+            raise MissingExtraError('A cluster needs dask. Install it: pip install "unmask[cluster]"') from None
+        return Client(self.address or None, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call]
+
+
+@dataclass
+class _Undone:
+    """What is still to be done; survives the loss of a cluster."""
+
+    waiting: dict[str, Task]
+    store: Store
+    progress: Callable[[int], None]
+    killed: dict[str, int] = field(default_factory=dict)
+
+    def on(self, client: Any, content: bytes, patience: float) -> None:
+        """Work with this cluster until all is done; raises when it is lost."""
+        from distributed import wait
+
+        client.wait_for_workers(1, timeout=patience)
+        setting = client.scatter(content, broadcast=True, hash=False)
+        digest, line = hashlib.sha256(content).hexdigest(), list(reversed(self.waiting.values()))
+        running: dict[Any, Task] = {}
+        while line or running:
+            room = AHEAD * max(1, sum(client.nthreads().values())) - len(running)
+            for _ in range(min(room, len(line))):
+                task = line.pop()
+                running[client.submit(_play, digest, setting, task, pure=False, retries=0)] = task
+            with suppress(TimeoutError):
+                wait(list(running), timeout=LOOK, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+            for future in [future for future in running if future.status != "pending"]:
+                task = running.pop(future)
+                if future.status == "finished":
+                    self._keep(task, future.result(timeout=60))
+                elif future.status == "error":
+                    self._lost(task, future.exception(timeout=60), line)
+                else:  # cancelled or lost: with it the setting may be, so begin anew
+                    raise ConnectionError("the cluster forgot a task")
+
+    def _keep(self, task: Task, outcome: Arrays | Failed) -> None:
+        self.store.put(task, outcome)
+        self.waiting.pop(task.id, None)
+        self.progress(len(self.waiting))
+
+    def _lost(self, task: Task, problem: BaseException | None, line: list[Task]) -> None:
+        """A task never raises, so its worker was killed, more often than dask likes, or cannot read the setting."""
+        if type(problem).__name__ != "KilledWorker":
+            raise RunError(
+                f"The workers of the cluster cannot do this ({type(problem).__name__}: {problem}). Is the same unmask installed "
+                "there, with what the generator needs?"
+            )
+        self.killed[task.id] = self.killed.get(task.id, 0) + 1
+        if self.killed[task.id] < ATTEMPTS:
+            line.append(task)
+        else:
+            self._keep(task, Failed("its worker was killed again and again, perhaps for lack of memory"))
+
+
+_SETTINGS: dict[str, Setting] = {}  # on a worker: the last one, which is sent once and read once
+
+
+def _play(digest: str, content: bytes, task: Task) -> Arrays | Failed:
+    import cloudpickle
+    from threadpoolctl import threadpool_limits
+
+    setting = _SETTINGS.get(digest)
+    if setting is None:
+        setting = cloudpickle.loads(content)
+        _SETTINGS.clear()
+        _SETTINGS[digest] = setting
+    with threadpool_limits(1):
+        return attempt(setting, task)

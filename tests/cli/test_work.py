@@ -1,0 +1,244 @@
+"""Several processes on one run directory: the same bytes as one alone, whoever is killed."""
+
+import io
+import json
+import os
+import random
+import stat
+import subprocess
+import sys
+import time
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unmask.cli.main import answer
+from unmask.simulation.executors.claims import Claims
+from unmask.simulation.task import Task, Whose
+
+UNMASK = str(Path(sys.executable).with_name("unmask"))
+ATTACK = (
+    "attack", "people.csv", "--generator", "cart", "--train-rows", 60, "--shadows", 40, "--tests", 40, "--targets", "2",
+    "--attacks", "histogram", "--fail-on", "none", "--quiet",
+)  # fmt: skip
+EVERYONE = ("everyone", "people.csv", "--generator", "cart", "--runs", 16, "--fail-on", "none", "--quiet")
+EPSILON = ("epsilon", "--generator", "histogram:epsilon=1", "--runs", 100, "--fail-on", "none", "--quiet")
+FILES = ("result.json", "records.csv")
+PATIENCE = 180  # seconds; nobody waits for ever
+
+
+def start(*arguments, folder, **more):
+    return subprocess.Popen([UNMASK, *map(str, arguments)], cwd=folder, stderr=subprocess.PIPE, text=True, **more)
+
+
+def ended(process, code=0):
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == code, said
+    return said
+
+
+def tried(*arguments, folder):
+    """The same in this process, which is quicker. Returns the exit code and what was printed."""
+    said = io.StringIO()
+    with chdir(folder), redirect_stdout(said), redirect_stderr(said):
+        code = answer(list(map(str, arguments)))
+    return code, said.getvalue()
+
+
+def here(*arguments, folder, code=0):
+    found, said = tried(*arguments, folder=folder)
+    assert found == code, said
+    return said
+
+
+def contents(directory):
+    return {name: (directory / name).read_bytes() for name in FILES if (directory / name).exists()}
+
+
+def drawn(directory):
+    return len(list(directory.glob("draws/*.npz")))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table, and what one process alone makes of it."""
+    folder = tmp_path_factory.mktemp("work")
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({name: rng.choice(list("pqr"), 200) for name in "abcde"})
+    frame["n"] = rng.integers(0, 50, 200)
+    frame.to_csv(folder / "people.csv", index=False)
+    here(*ATTACK, "--workers", 1, "--out", "alone", folder=folder)
+    return folder
+
+
+def clean(directory):
+    """Nothing is left of those who worked here, or were killed."""
+    return not list(directory.rglob("*.part")) and not (directory / "draws" / "claims").exists()
+
+
+def test_a_prepared_run_is_drawn_by_others_and_judged_by_its_own_command(folder):
+    said = here(*ATTACK[:-1], "--out", "prepared", "--prepare", folder=folder)
+    assert "unmask work prepared" in said
+    assert drawn(folder / "prepared") == 0
+    helpers = [start("work", "prepared", "--shard", f"{k}/2", "--workers", 1, folder=folder) for k in range(2)]
+    assert all("All draws are there." in ended(helper) for helper in helpers)
+    assert drawn(folder / "prepared") == drawn(folder / "alone")
+    here(*ATTACK, "--workers", 1, "--out", "prepared", folder=folder)
+    assert contents(folder / "prepared") == contents(folder / "alone")
+    assert clean(folder / "prepared")
+
+
+@pytest.mark.parametrize("plan", [EVERYONE, EPSILON], ids=["everyone", "epsilon"])
+def test_other_audits_are_shared_too(folder, plan):
+    name = plan[0]
+    here(*plan, "--workers", 1, "--out", f"{name}-alone", folder=folder)
+    here(*plan, "--out", f"{name}-shared", "--prepare", folder=folder)
+    helper = start("work", f"{name}-shared", "--workers", 1, folder=folder)
+    here(*plan, "--workers", 1, "--cluster", "shared", "--out", f"{name}-shared", folder=folder)
+    ended(helper)
+    assert contents(folder / f"{name}-shared") == contents(folder / f"{name}-alone")
+    assert clean(folder / f"{name}-shared")
+
+
+def kill_at_random(folder, whom, rng, out):
+    """Kill a driver, a helper, or everybody, at some moment; then give the same command again."""
+    driver = start(*ATTACK, "--workers", 2, "--cluster", "shared", "--out", out, folder=folder, start_new_session=True)
+    deadline = time.monotonic() + PATIENCE
+    while not (folder / out / "work.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    helper = start("work", out, "--workers", 1, folder=folder, start_new_session=True)
+    wanted = rng.randrange(70)
+    while drawn(folder / out) < wanted and driver.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(rng.random() * 0.05)
+    for process in {"driver": [driver], "helper": [helper], "everybody": [driver, helper]}[whom]:
+        process.kill()
+        process.wait()  # so that it is gone, and not a name that its parent has not asked about
+    if whom in ("driver", "everybody"):
+        driver.communicate(timeout=PATIENCE)
+    else:
+        ended(driver)
+    helper.communicate(timeout=PATIENCE)
+    here(*ATTACK, "--workers", 1, "--cluster", "shared", "--out", out, folder=folder)
+    assert contents(folder / out) == contents(folder / "alone")
+    assert clean(folder / out)
+
+
+@pytest.mark.parametrize("whom", ["driver", "helper", "everybody"])
+def test_whoever_is_killed_the_same_command_gives_the_same_bytes(folder, whom):
+    kill_at_random(folder, whom, random.Random(whom), f"killed-{whom}")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("moment", range(20))
+@pytest.mark.parametrize("whom", ["driver", "helper", "everybody"])
+def test_kills_at_twenty_random_moments(folder, whom, moment):
+    kill_at_random(folder, whom, random.Random(f"{whom} {moment}"), f"soak-{whom}-{moment}")
+
+
+def damage(directory, rng):
+    """One flipped bit, a cut, or two files exchanged, somewhere in a run directory."""
+    files = sorted(path for path in directory.rglob("*") if path.is_file() and path.stat().st_size)
+    path, kind = rng.choice(files), rng.choice(["flip", "cut", "swap"])
+    content = bytearray(path.read_bytes())
+    if kind == "flip":
+        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+        path.write_bytes(content)
+    elif kind == "cut":
+        path.write_bytes(content[: rng.randrange(len(content))])
+    else:
+        other = rng.choice([each for each in files if each != path])
+        path.write_bytes(other.read_bytes())
+        other.write_bytes(content)
+    return kind, path.relative_to(directory)
+
+
+def survives(whole, directory, folder, rng):
+    """Damage a copy and give the command again: the same bytes, or an error that names the place. Never another result."""
+    subprocess.run(["cp", "-a", str(whole), str(directory)], check=True)
+    what = damage(directory, rng)
+    code, told = tried("report", directory, "--json", folder=folder)
+    assert code == 2 or json.loads(told) == json.loads((whole / "result.json").read_text()), what
+    code, told = tried(*ATTACK, "--workers", 1, "--out", directory, folder=folder)
+    assert code == 0 or (code == 2 and directory.name in told), (what, told)
+    assert code == 2 or contents(directory) == contents(whole), what
+    return code
+
+
+def test_damage_is_mended_or_named(folder, tmp_path):
+    rng = random.Random(7)
+    codes = [survives(folder / "alone", tmp_path / f"copy-{k}", folder, rng) for k in range(4)]
+    assert codes.count(0) >= 2
+
+
+@pytest.mark.soak
+def test_two_hundred_damages(folder, tmp_path):
+    rng = random.Random(8)
+    codes = [survives(folder / "alone", tmp_path / f"copy-{k}", folder, rng) for k in range(200)]
+    assert codes.count(0) >= 150
+
+
+def test_damaged_draws_are_counted_in_run_json(folder, tmp_path):
+    subprocess.run(["cp", "-a", str(folder / "alone"), str(tmp_path / "copy")], check=True)
+    draw = sorted((tmp_path / "copy" / "draws").glob("test-*.npz"))[3]
+    draw.write_bytes(draw.read_bytes()[:-9])
+    here(*ATTACK, "--workers", 1, "--out", tmp_path / "copy", folder=folder)
+    assert json.loads((tmp_path / "copy" / "run.json").read_text())["damaged_draws"] == [draw.stem]
+    assert contents(tmp_path / "copy") == contents(folder / "alone")
+
+
+def test_a_job_of_a_stranger_runs_no_code(folder, tmp_path):
+    here(*ATTACK, "--out", tmp_path / "strange", "--prepare", folder=folder)
+    job = tmp_path / "strange" / "work.json"
+    plain = json.loads(job.read_text())
+    job.write_text(json.dumps(plain | {"plan": plain["plan"] | {"generator": "command:touch executed"}}))
+    assert "--trust" in here("work", tmp_path / "strange", folder=folder, code=2)
+    job.write_text(json.dumps(plain | {"verb": "os"}))
+    assert "no run of 'os'" in here("work", tmp_path / "strange", folder=folder, code=2)
+    assert not (folder / "executed").exists()
+
+
+def test_other_files_and_damaged_jobs_are_refused(folder, tmp_path):
+    here(*ATTACK, "--out", tmp_path / "run", "--prepare", folder=folder)
+    (tmp_path / "other.csv").write_text((folder / "people.csv").read_text() + "p,p,p,p,p,3\n")
+    other = f"population={tmp_path / 'other.csv'}"
+    assert "another digest" in here("work", tmp_path / "run", "--input", other, folder=folder, code=2)
+    assert "this run reads population" in here("work", tmp_path / "run", "--input", "x=y", folder=folder, code=2)
+    (tmp_path / "run" / "work.json").write_text('{"format": 1, "verb": 3}')
+    assert "damaged" in here("work", tmp_path / "run", folder=folder, code=2)
+    assert "--prepare" in here("work", tmp_path, folder=folder, code=2)
+    assert "--out" in here(*ATTACK, "--cluster", "shared", folder=folder, code=2)
+    late = (*ATTACK, "--cluster", "shared", "--out", "late", "--time-budget", "9s")
+    assert "--time-budget" in here(*late, folder=folder, code=2)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
+def test_draws_are_private_unless_they_are_shared_with_the_group(folder):
+    here(*EPSILON, "--workers", 2, "--out", "group", "--share-with-group", "--prepare", folder=folder)
+    here("work", "group", "--workers", 1, folder=folder)
+    rights = {path: stat.S_IMODE(path.stat().st_mode) for path in (folder / "group" / "draws").rglob("*")}
+    assert set(rights.values()) == {0o660}
+    assert stat.S_IMODE((folder / "group" / "draws").stat().st_mode) == 0o2770
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (folder / "alone" / "draws").iterdir()} == {0o600}
+
+
+def test_claims_of_those_who_are_gone_are_void(tmp_path):
+    task, other = Task(Whose.TEST, 0), Task(Whose.TEST, 1)
+    mine, theirs = Claims(tmp_path / "claims"), Claims(tmp_path / "claims")
+    with mine.alive():
+        with theirs.alive():
+            assert theirs.take(task)
+            assert not mine.take(task)
+            assert mine.take(other)
+        assert mine.take(task)  # they left without saying so
+        child = subprocess.Popen([sys.executable, "-c", "pass"])
+        child.wait()
+        gone = Claims(tmp_path / "claims", name=mine.name.replace(f"-{os.getpid()}-", f"-{child.pid}-"))
+        (tmp_path / "claims" / f"alive-{gone.name}").touch()
+        mine.release(task)
+        assert gone.take(task)
+        assert mine.take(task)
+    assert not (tmp_path / "claims").exists()

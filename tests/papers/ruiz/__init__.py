@@ -1,0 +1,1 @@
+"""Ruiz, Muralidhar, Domingo-Ferrer 2018."""

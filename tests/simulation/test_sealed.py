@@ -1,0 +1,124 @@
+"""A stored draw is what was written, of the task and the run that it is read for, or it is drawn again."""
+
+import json
+import shutil
+import zipfile
+
+import numpy as np
+import pytest
+
+from unmask.simulation.draws import open_draws
+from unmask.simulation.executors.local import Local
+from unmask.simulation.sealed import DamagedError, Identity, seal, unseal
+from unmask.simulation.store import FileStore
+from unmask.simulation.task import Failed, Task, Whose
+
+MINE = Identity("test-000001", "run")
+ARRAYS = {"a": np.arange(40.0).reshape(5, 8), "text": np.array("yes"), "none": np.zeros((0, 3), dtype=np.int16)}
+TASKS = [Task(Whose.TEST, index) for index in range(6)]
+
+
+class Numbers:
+    """A setting whose draws are told by their task alone."""
+
+    def play(self, task):
+        return {"x": np.random.default_rng(task.index).random(50), "n": np.array(task.index)}
+
+
+def equal(one, other):
+    return one.keys() == other.keys() and all(
+        np.array_equal(one[name], other[name]) and one[name].dtype == other[name].dtype for name in one
+    )
+
+
+def test_what_was_written_is_read(tmp_path):
+    path = tmp_path / "draw.npz"
+    path.write_bytes(seal(ARRAYS, MINE))
+    assert equal(unseal(path, MINE), ARRAYS)
+    assert equal(unseal(path, MINE, ["a"]), {"a": ARRAYS["a"]})
+    assert unseal(tmp_path / "absent.npz", MINE) is None
+    with np.load(path) as file:  # as numpy reads it
+        assert np.array_equal(file["a"], ARRAYS["a"])
+
+
+def test_equal_draws_have_equal_bytes():
+    assert seal(ARRAYS, MINE) == seal(ARRAYS, MINE)
+
+
+@pytest.mark.parametrize("other", [Identity("test-000002", "run"), Identity("test-000001", "another")])
+def test_draws_of_another_task_or_run_are_refused(tmp_path, other):
+    path = tmp_path / "draw.npz"
+    path.write_bytes(seal(ARRAYS, other))
+    with pytest.raises(DamagedError):
+        unseal(path, MINE)
+
+
+def test_any_bit_that_flips_and_any_cut_is_noticed_or_changes_nothing(tmp_path):
+    content, path = seal(ARRAYS, MINE), tmp_path / "draw.npz"
+    rng, noticed = np.random.default_rng(1), 0
+    damaged = [
+        content[: bit // 8] + bytes([content[bit // 8] ^ (1 << bit % 8)]) + content[bit // 8 + 1 :]
+        for bit in rng.integers(8 * len(content), size=1500).tolist()
+    ]
+    damaged += [content[:cut] for cut in range(0, len(content), 97)]
+    for each in damaged:
+        path.write_bytes(each)
+        try:
+            assert equal(unseal(path, MINE), ARRAYS)
+        except DamagedError:
+            noticed += 1
+    assert noticed > len(damaged) / 2
+
+
+def test_arrays_that_were_exchanged_with_good_checksums_are_noticed(tmp_path):
+    """As a tool would do that unpacks, edits and packs again: every checksum of the archive is right."""
+    path = tmp_path / "draw.npz"
+    path.write_bytes(seal(ARRAYS, MINE))
+    with np.load(path) as file:
+        seal_text = file["seal.json"]
+    np.savez(path, **{**ARRAYS, "a": ARRAYS["a"] + 1})
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr("seal.json", seal_text)
+    with pytest.raises(DamagedError):
+        unseal(path, MINE)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_damaged_swapped_and_foreign_draws_are_drawn_again_and_counted(tmp_path, workers):
+    damaged = set()
+    store = open_draws(tmp_path / "a", {"seed": 1}, damaged=damaged)
+    other = open_draws(tmp_path / "b", {"seed": 2})
+    for each in (store, other):
+        Local(1).run(Numbers(), TASKS, each)
+    whole = {task.id: store.get(task) for task in TASKS}
+    first, second, third, fourth = (tmp_path / "a" / f"{task.id}.npz" for task in TASKS[:4])
+    aside = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(aside)
+    third.write_bytes(third.read_bytes()[:-30])
+    shutil.copy(tmp_path / "b" / fourth.name, fourth)
+    assert not any(store.has(task) or store.get(task) for task in TASKS[:4])
+    Local(workers).run(Numbers(), TASKS, store)
+    assert all(equal(store.get(task), whole[task.id]) for task in TASKS)
+    assert damaged == {task.id for task in TASKS[:4]}
+
+
+def test_draws_of_a_version_without_seals_are_taken_only_where_all_were_without(tmp_path):
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "plan.json").write_text(json.dumps({"seed": 1}))
+    np.savez(tmp_path / "old" / f"{TASKS[0].id}.npz", x=np.ones(3))
+    old, new = (open_draws(tmp_path / name, {"seed": 1}) for name in ("old", "new"))
+    shutil.copy(tmp_path / "old" / f"{TASKS[0].id}.npz", tmp_path / "new")
+    assert old.has(TASKS[0])
+    assert not new.has(TASKS[0])
+    old.put(TASKS[1], {"x": np.zeros(2)})
+    assert equal(open_draws(tmp_path / "old", {"seed": 1}).get(TASKS[1]), {"x": np.zeros(2)})
+
+
+def test_a_failure_is_replaced_by_what_came_later_and_never_the_other_way_round(tmp_path):
+    store = FileStore(tmp_path)
+    store.put(TASKS[0], Failed("no luck"))
+    assert store.get(TASKS[0]) == Failed("no luck")
+    assert not store.has(TASKS[0])
+    store.put(TASKS[0], {"x": np.zeros(2)})
+    assert store.has(TASKS[0])
