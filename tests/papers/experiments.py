@@ -17,7 +17,7 @@ from tests.papers.groundhog import (
 )
 from tests.papers.hittmeir import table_6, tables_2_to_5, tables_7_to_10
 from tests.papers.ruiz import risk_by_sets
-from tests.papers.tapas import experiment_1, experiment_2
+from tests.papers.tapas import differences, experiment_1, experiment_2
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     figure_2.EXPERIMENT,
@@ -34,6 +34,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     figure_15.EXPERIMENT,
     experiment_1.EXPERIMENT,
     experiment_2.EXPERIMENT,
+    differences.EXPERIMENT,
     tables_2_to_5.EXPERIMENT,
     table_6.EXPERIMENT,
     tables_7_to_10.EXPERIMENT,

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from unmask import generators
 from unmask.audits.attack.audit import AttackAudit, _score
 from unmask.audits.attack.plan import AttackPlan
 from unmask.simulation.executors.local import Local
@@ -29,6 +28,7 @@ ATTRIBUTE_ATTACKS = (
 )
 MEMBERSHIP_ATTACKS = (
     "closest-record:metric=hamming,reference=false",
+    "density",
     GROUNDHOG,
     "groundhog:classifier=logistic",
     QUERIES,
@@ -43,10 +43,10 @@ def census(data: Path) -> Table:
     return read_table(folder / "2011-census-microdata-small.csv.gz", schema)
 
 
-def outlier(population: Table, seed: int = 0) -> int:
-    """The row of lowest likelihood, were columns independent, among a thousand random people."""
-    some = np.random.default_rng(seed).choice(len(population), 1000, replace=False)
-    return int(some[np.argmin(independent_log_likelihood(population)[some])])
+def outlier(population: Table, place: int = 0) -> int:
+    """The row of lowest likelihood, were columns independent, among a thousand random people; or the next ones."""
+    some = np.random.default_rng(0).choice(len(population), 1000, replace=False)
+    return int(some[np.argsort(independent_log_likelihood(population)[some], kind="stable")[place]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Scores:
 def scores(generator: str, population: Table, *, workers: int = 1, **choices) -> Scores:
     """Play a game as `unmask.attack` does, and hand out the scores themselves."""
     plan = AttackPlan(generator=generator, **choices)
-    setting, targets, chosen = AttackAudit(plan, generators.parse(generator), population).set_up()
+    setting, targets, chosen = AttackAudit(plan, plan.made(), population).set_up()
     store, tasks = MemoryStore(), tasks_for(plan.shadows, plan.tests, len(targets), isolate=False)
     Local(workers).run(setting, tasks, store)
     shadow, test = (draws_of(setting, tasks, store, whose) for whose in (Whose.SHADOW, Whose.TEST))
