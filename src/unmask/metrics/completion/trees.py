@@ -25,7 +25,7 @@ class _Grown:
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class ColumnTrees:
     """Trees for one column."""
 
     trees: tuple[_Grown, ...]
@@ -55,7 +55,7 @@ def predictors(table: Table) -> tuple[np.ndarray, np.ndarray]:
 
 def forests(
     known: tuple[np.ndarray, np.ndarray], hidden: np.ndarray, sizes: np.ndarray, rng: np.random.Generator
-) -> list[Forest]:
+) -> list[ColumnTrees]:
     """A forest for each hidden column (numbers, columns x rows) from what `predictors` gives of the known ones."""
     values, categories = known
     width, total = values.shape
@@ -74,7 +74,7 @@ def forests(
             labels = target[rows]
             tree = grow(part, labels.astype(np.float64), int(size), np.arange(count), MIN_LEAF)
             grown[column].append(_Grown(tree, places, _leaf_shares(tree, labels, shares[column]), rows))
-    return [Forest(tuple(trees), lean) for trees, lean in zip(grown, shares, strict=True)]
+    return [ColumnTrees(tuple(trees), lean) for trees, lean in zip(grown, shares, strict=True)]
 
 
 def _leaf_shares(tree: Tree, labels: np.ndarray, lean: np.ndarray) -> np.ndarray:
