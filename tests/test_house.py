@@ -23,8 +23,8 @@ TWICE = {"Histogram"}
 PUBLIC = {
     "unmask": {"attack", "audit", "audit_epsilon", "compare", "everyone", "attack_pool", "describe"},
     "metrics": {
-        "attribute_scenario", "cap", "cap_continuous", "cap_over_keys",
-        "inference", "minimal_distance", "inferences", "linkability", "rank_linkage", "singling_out",
+        "attribute_scenario", "cap", "cap_continuous", "cap_over_keys", "completion",
+        "inference", "linear_reconstruction", "minimal_distance", "inferences", "linkability", "rank_linkage", "singling_out",
     },
     "stats": {"power_anytime"},
 }  # fmt: skip

@@ -72,7 +72,7 @@ CRITERIA = (
         "It can be told who was in the data",
     ),
     Question(
-        "reconstruction", "Reconstruction", "Can records be rebuilt from what is published?", False, (), "",
+        "reconstruction", "Reconstruction", "Can records be rebuilt from what is published?", False, (), _AUDIT,
         "Records can be rebuilt from what is published",
     ),
     Question(
