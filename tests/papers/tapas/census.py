@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unmask.audits.attack.audit import AttackAudit, _score
+from unmask.audits.attack.audit import AttackAudit, score_all
 from unmask.audits.attack.plan import AttackPlan
 from unmask.simulation.executors.local import Local
 from unmask.simulation.store import MemoryStore
@@ -65,7 +65,7 @@ def scores(generator: str, population: Table, *, workers: int = 1, **choices) ->
     store, tasks = MemoryStore(), tasks_for(plan.shadows, plan.tests, len(targets), isolate=False)
     Local(workers).run(setting, tasks, store)
     shadow, test = (draws_of(setting, tasks, store, whose) for whose in (Whose.SHADOW, Whose.TEST))
-    scored, refused = _score(setting, chosen, shadow, test)
+    scored, refused = score_all(setting, chosen, shadow, test)
     if refused or shadow.failures or test.failures:
         raise RuntimeError(f"not tested: {refused}; failed: {shadow.failures[:1] + test.failures[:1]}")
     return Scores(test.members[:, 0], test.secrets[:, 0], {attack.name: attack.test[:, 0] for attack in scored})
