@@ -21,10 +21,10 @@ MOST_PARAMETERS = 7
 TWICE = {"Histogram"}
 # Functions that users call, with a keyword for each thing that they may say. Verbs of the command line are callbacks.
 PUBLIC = {
-    "unmask": {"attack", "audit", "audit_epsilon", "everyone", "attack_pool", "describe", "reconstruct"},
+    "unmask": {"attack", "audit", "audit_epsilon", "compare", "everyone", "attack_pool", "describe", "reconstruct"},
     "metrics": {
-        "attribute_scenario", "cap", "cap_continuous", "cap_over_keys",
-        "inference", "minimal_distance", "inferences", "linkability", "rank_linkage", "singling_out",
+        "attribute_scenario", "cap", "cap_continuous", "cap_over_keys", "completion",
+        "inference", "linear_reconstruction", "minimal_distance", "inferences", "linkability", "rank_linkage", "singling_out",
     },
     "stats": {"power_anytime"},
 }  # fmt: skip

@@ -27,7 +27,8 @@ def test_public_names_are_pinned():
     """At most 30 names."""
     assert sorted(unmask.__all__) == [
         "Claim", "Column", "Finding", "Kind", "Neighbours", "Result", "Schema", "Severity", "Table", "UnmaskError",
-        "__version__", "attack", "attacks", "audit", "audit_epsilon", "check", "datasets", "describe", "errors", "everyone",
+        "__version__", "attack", "attacks", "audit", "audit_epsilon", "check", "compare", "datasets", "describe", "errors",
+        "everyone",
         "generators", "load", "metrics", "read_schema", "read_table", "reconstruct", "reverse_map", "stats", "testing", "utility",
         "write", "write_csv", "write_report", "write_schema",
     ]  # fmt: skip
@@ -125,14 +126,15 @@ def test_public_functions_and_classes_say_what_they_are(package):
 
 def test_metrics_are_pinned():
     assert sorted(unmask.metrics.__all__) == dir(unmask.metrics) == [
-        "AttributeScenario", "Baseline", "Cap", "CapOverKeys", "Cleaned", "Comparison", "ContinuousCap", "Copies", "Criterion",
-        "Distance", "Group", "Inference", "Inferences", "Linkability", "Matches", "MinimalDistance", "Mode",
-        "MostlyQa", "Neighbourhood", "OutlierFilter", "Overfitting", "Permutation", "Quantile", "RankLinkage",
-        "Reference", "ReverseMapping",
-        "Similarity", "SimilarityFilter", "SimilarityVerdict", "SinglingOut", "Statistic", "Tolerance", "Uniform",
-        "attribute_scenario", "cap", "cap_continuous", "cap_over_keys", "copies", "filters", "groups", "inference", "inferences",
-        "linkability", "matches", "minimal_distance", "mostlyai_qa", "over_secrets", "permutation", "rank_linkage",
-        "reverse_mapping", "sdmetrics_baseline", "sdmetrics_overfitting", "singling_out",
+        "AttributeScenario", "Baseline", "Cap", "CapOverKeys", "Cleaned", "Comparison", "Completion", "ContinuousCap",
+        "Copies", "Criterion", "Distance", "Group", "Inference", "Inferences", "LinearReconstruction", "Linkability",
+        "Matches", "MinimalDistance", "Mode", "MostlyQa", "Neighbourhood", "OutlierFilter", "Overfitting",
+        "Permutation", "Quantile", "RankLinkage", "Reference", "ReverseMapping", "Similarity", "SimilarityFilter",
+        "SimilarityVerdict", "SinglingOut", "Statistic", "Tolerance", "Uniform", "attribute_scenario", "cap",
+        "cap_continuous", "cap_over_keys", "completion", "copies", "filters", "groups", "inference", "inferences",
+        "linear_reconstruction", "linkability", "matches", "minimal_distance", "mostlyai_qa", "over_secrets",
+        "permutation", "rank_linkage", "reverse_mapping", "sdmetrics_baseline", "sdmetrics_overfitting",
+        "singling_out",
     ]  # fmt: skip
     assert set(unmask.metrics._PLACES) == set(unmask.metrics.__all__) - {"filters"}
     with pytest.raises(AttributeError, match="has no attribute 'utility'"):

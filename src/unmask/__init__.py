@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unmask import attacks, datasets, errors, generators, metrics, stats, testing
     from unmask.audits.attack.audit import attack
+    from unmask.audits.compare.audit import compare
     from unmask.audits.describe import describe
     from unmask.audits.epsilon.audit import audit_epsilon
     from unmask.audits.everyone.audit import everyone
@@ -48,6 +49,7 @@ _PLACES = {
     "audit": "unmask.audits.release.audit",
     "audit_epsilon": "unmask.audits.epsilon.audit",
     "check": "unmask.audits.release.check",
+    "compare": "unmask.audits.compare.audit",
     "describe": "unmask.audits.describe",
     "everyone": "unmask.audits.everyone.audit",
     "load": "unmask.results.directory",
@@ -66,7 +68,7 @@ _PACKAGES = ("attacks", "datasets", "errors", "generators", "metrics", "stats", 
 __all__ = [  # noqa: RUF022 - by subject
     "read_table", "read_schema", "write_csv", "write_schema", "Table", "Schema", "Column", "Kind",
     "datasets", "generators", "Claim", "Neighbours",
-    "describe", "check", "attack", "audit", "everyone", "audit_epsilon", "reconstruct", "reverse_map", "utility",
+    "describe", "check", "attack", "audit", "everyone", "audit_epsilon", "reconstruct", "reverse_map", "utility", "compare",
     "Result", "Finding", "Severity", "write", "load", "write_report",
     "attacks", "metrics", "stats", "testing",
     "errors", "UnmaskError", "__version__",

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from unmask.audits.attack.audit import AttackAudit
+from unmask.audits.compare.audit import CompareAudit
 from unmask.audits.demo import Demonstration
 from unmask.audits.describe import Description
 from unmask.audits.epsilon.audit import EpsilonAudit
@@ -35,6 +36,7 @@ def command(verb, folder, *more):
         "attack": [folder / "real.csv", "--generator", "random"],
         "everyone": [folder / "real.csv", "--generator", "random"],
         "epsilon": ["--generator", "random", "--claim", "epsilon=1"],
+        "compare": [folder / "real.csv", "--generators", "random", "raw"],
     }
     answer = CliRunner().invoke(app, [verb, *map(str, files[verb]), "--quiet", *map(str, more)])
     if answer.exception and not isinstance(answer.exception, SystemExit):
@@ -49,11 +51,11 @@ def idle(monkeypatch):
     def work(*_, **__):
         raise AssertionError("the work began")
 
-    for audit in (ReleaseAudit, Description, Demonstration, AttackAudit, EveryoneAudit, EpsilonAudit):
+    for audit in (ReleaseAudit, Description, Demonstration, AttackAudit, EveryoneAudit, EpsilonAudit, CompareAudit):
         monkeypatch.setattr(audit, "run", work)
 
 
-VERBS = ("audit", "describe", "demo", "attack", "everyone", "epsilon")
+VERBS = ("audit", "describe", "demo", "attack", "everyone", "epsilon", "compare")
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from unmask import datasets
 from unmask.errors import ParameterError
 from unmask.generators import Neighbours, get, mst
 from unmask.generators._merging import Merging
@@ -359,3 +360,38 @@ def test_a_release_cannot_be_seeded_and_uses_hardened_noise(rng):
     models = [MST(epsilon=10.0, release=True).fit(table, None) for _ in range(2)]
     assert not np.array_equal(models[0].measurements[1].counts, models[1].measurements[1].counts)
     assert len(models[0].sample(10, rng)) == 10
+
+
+def test_rounded_rows_have_the_expected_counts(rng):
+    """One column: every count is the expected one, rounded up or down; over many draws the mean is the expectation."""
+    table = datasets.adult().select(["education", "sex", "race"]).take(np.arange(2000))
+    fitted = MST(10.0, rounded=True).fit(table, rng).tree
+    root = int(fitted.order[0])
+    expected = 333 * fitted.marginal(root)
+    counts = np.array(
+        [np.bincount(fitted.rounded_sample(333, rng)[:, root], minlength=len(expected)) for _ in range(200)]
+    )
+    assert (counts.sum(axis=1) == 333).all()
+    assert (np.abs(counts - expected) < 1 + 1e-6).all()
+    assert np.abs(counts.mean(axis=0) - expected).max() < 0.2
+
+
+def test_rounded_pairs_vary_less_than_independent_ones(rng):
+    table = datasets.adult().select(["education", "sex", "race"]).take(np.arange(2000))
+    fitted = MST(10.0).fit(table, rng).tree
+    child = int(fitted.order[1])
+    parent = int(fitted.parents[child])
+    spread = {}
+    for how in (fitted.sample, fitted.rounded_sample):
+        drawn = [how(500, rng) for _ in range(100)]
+        counts = [
+            np.bincount(
+                rows[:, parent] * fitted.sizes[child] + rows[:, child],
+                minlength=fitted.sizes[parent] * fitted.sizes[child],
+            )
+            for rows in drawn
+        ]
+        spread[how.__name__] = np.var(counts, axis=0).sum()
+        expected = 500 * fitted.pair(parent, child).ravel()
+        assert np.abs(np.mean(counts, axis=0) - expected).max() < 4
+    assert spread["rounded_sample"] < spread["sample"] / 5

@@ -19,7 +19,7 @@ from tests.papers.hittmeir import table_6, tables_2_to_5, tables_7_to_10
 from tests.papers.reconsyn import figure_6 as reconsyn_figure_6
 from tests.papers.reconsyn import table_1, table_4
 from tests.papers.ruiz import risk_by_sets
-from tests.papers.tapas import experiment_1, experiment_2
+from tests.papers.tapas import differences, experiment_1, experiment_2
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     figure_2.EXPERIMENT,
@@ -36,6 +36,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     figure_15.EXPERIMENT,
     experiment_1.EXPERIMENT,
     experiment_2.EXPERIMENT,
+    differences.EXPERIMENT,
     tables_2_to_5.EXPERIMENT,
     table_6.EXPERIMENT,
     tables_7_to_10.EXPERIMENT,

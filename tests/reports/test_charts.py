@@ -82,3 +82,55 @@ def test_lines_that_coincide_are_both_visible():
     assert [points[0][1] for _, points in drawn] == [50.0, 50.0 - WIDTH, 90.0, 50.0 - 2 * WIDTH]
     assert WIDTH > 2, "as wide as a line"
     assert [place for place, _ in side_by_side([[(0.0, float(k))] for k in range(8)])] == [6, 7, 0, 1, 2, 3, 4, 5]
+
+
+TRIPLE = (Role.ESTIMATE, Role.LOW, Role.HIGH)
+
+
+def test_mechanisms_are_drawn_with_bars_front_and_names():
+    """A mark and two bars each; the front leaves out what another one beats on both; every name stands in the legend."""
+    rows = (
+        ("raw", 0.0, 0.0, 0.0, 1.0, 1.0, 1.0),
+        ("good", 0.9, 0.8, 1.0, 0.8, 0.7, 0.9),
+        ("bad", 0.5, 0.4, None, 0.3, 0.2, 0.4),
+    )
+    grid = Grid(
+        "t",
+        "T",
+        ("m", "gain", "l", "h", "use", "l2", "h2"),
+        rows,
+        kind=GridKind.TRADEOFF,
+        roles=(Role.TEXT, *TRIPLE, *TRIPLE),
+    )
+    drawn = chart_of_grid(grid)
+    assert drawn.wide.count('class="bars') == 6
+    assert "raw keeps most, good hides most" in drawn.description
+    assert [label for _, label in drawn.legend] == ["raw", "good", "bad"]
+    assert chart_of_grid(replace(grid, rows=())) is None
+    assert chart_of_grid(replace(grid, roles=())) is None
+
+
+def test_targets_are_marks_in_a_line_per_mechanism():
+    rows = (("raw", "rare", 0.1, 0.0, 0.2, 0.05, 0.15), ("cart", "rare", 0.6, 0.5, 0.7, 0.6, None))
+    roles = (Role.TEXT, Role.TEXT, *TRIPLE, Role.TEXT, Role.TEXT)
+    grid = Grid("t", "T", ("m", "targets", "gain", "l", "h", "1", "2"), rows, kind=GridKind.TARGETS, roles=roles)
+    drawn = chart_of_grid(grid)
+    assert drawn.wide.count("<circle") == 3
+    assert "the least is 0.05" in drawn.description.replace("\n", " ")
+    assert "row" not in drawn.wide.replace("rows", "")
+
+
+def test_a_sweep_has_a_line_for_each_thing_told():
+    rows = (
+        ("gain", 0.1, 0.9, 0.8, 1.0),
+        ("gain", 10, 0.5, 0.4, 0.6),
+        ("use", 0.1, 0.2, 0.1, 0.3),
+        ("use", 10, 0.8, 0.7, 0.9),
+    )
+    grid = Grid(
+        "s", "S", ("what", "epsilon", "v", "l", "h"), rows, kind=GridKind.SWEEP, roles=(Role.TEXT, Role.BY, *TRIPLE)
+    )
+    drawn = chart_of_grid(grid)
+    assert [label for _, label in drawn.legend] == ["gain", "use"]
+    assert "From epsilon 0.1 to 10" in drawn.description
+    assert chart_of_grid(replace(grid, rows=())) is None

@@ -117,7 +117,7 @@ def test_fields_that_one_plan_does_not_have_take_their_default(tmp_path):
         (lambda plain: plain["grids"][1].update(roles=["people"]), "grids[1]: the table 'h' has 2 columns and 1 roles"),
         (
             lambda plain: plain["grids"][1].update(kind="heap"),
-            "kind is 'heap'; it should be one of table, heat, groups",
+            "kind is 'heap'; it should be one of table, heat, answers",
         ),
         (lambda plain: plain["policy"].update(high=2), "policy: high is 2.0; use a share above 0"),
     ],

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from unmask.attacks._attack import FeatureSet
+from unmask.attacks._forest import Ranked, grow
 from unmask.attacks.features import CorrelationFeatures, HistogramFeatures, NaiveFeatures, QueryFeatures
 from unmask.attacks.features.queries import hidden_column
 from unmask.errors import ParameterError
@@ -63,10 +64,15 @@ class Shadow:
         position = hidden_column(pool.targets)
         secret = None if position is None else pool.targets.schema.columns[position]
         seeds = rng.integers(2**31, size=len(pool.targets))
-        learnt = tuple(self._learn(pool, keys, target, secret, int(seed)) for target, seed in enumerate(seeds))
+        known = None  # ranks of the features, where all targets have the same ones
+        if self.classifier == "forest" and pool.shares(keys) and not (secret is not None and secret.is_numeric):
+            known = Ranked.of(_matrix(pool, keys, 0, np.ones(len(pool), dtype=bool)))
+        learnt = tuple(self._learn(pool, keys, target, secret, int(seed), known) for target, seed in enumerate(seeds))
         return FittedShadow(keys, learnt)
 
-    def _learn(self, pool: Pool, keys: tuple[str, ...], target: int, secret: Column | None, seed: int) -> Learnt:
+    def _learn(
+        self, pool: Pool, keys: tuple[str, ...], target: int, secret: Column | None, seed: int, known: Ranked | None
+    ) -> Learnt:
         rows = pool.about(target)
         if secret is None:
             answers, neutral = pool.members[:, target].astype(np.int64), np.array(0.5)
@@ -79,7 +85,14 @@ class Shadow:
         answers = answers[rows]
         if len(np.unique(answers)) < 2:  # above all: never repeat the one secret that the attacker's side held
             return Learnt(None, neutral)
-        model = _model(self.classifier, len(answers), seed, numeric=secret is not None and secret.is_numeric)
+        numeric = secret is not None and secret.is_numeric
+        if self.classifier == "forest" and not numeric:
+            if known is not None:
+                return Learnt(grow(known, np.flatnonzero(rows), answers, seed), neutral)
+            return Learnt(
+                grow(Ranked.of(_matrix(pool, keys, target, rows)), np.arange(len(answers)), answers, seed), neutral
+            )
+        model = _model(self.classifier, len(answers), seed, numeric=numeric)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a logistic fit that has not fully converged still ranks
             model.fit(_matrix(pool, keys, target, rows), answers)
@@ -88,7 +101,7 @@ class Shadow:
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What was learnt about one target: a scikit-learn model, or nothing."""
+    """What was learnt about one target: a forest, another model of scikit-learn, or nothing."""
 
     model: Any
     neutral: np.ndarray  # the score of every release where nothing was learnt: one number, or one per level
@@ -132,14 +145,13 @@ def _matrix(pool: Pool, keys: tuple[str, ...], target: int, rows: np.ndarray) ->
 
 
 def _model(name: str, rows: int, seed: int, *, numeric: bool) -> Any:
-    """An unfitted scikit-learn classifier, or the regressor of the same kind; one thread each."""
+    """An unfitted scikit-learn classifier, or the regressor of the same kind; one thread each. Forests of classes are our own."""
     from sklearn import ensemble, linear_model, neighbors
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     if name == "forest":
-        forest = ensemble.RandomForestRegressor if numeric else ensemble.RandomForestClassifier
-        return forest(n_estimators=100, max_features="sqrt", n_jobs=1, random_state=seed)
+        return ensemble.RandomForestRegressor(n_estimators=100, max_features="sqrt", n_jobs=1, random_state=seed)
     if name == "boosting":
         boosting = ensemble.GradientBoostingRegressor if numeric else ensemble.GradientBoostingClassifier
         return boosting(max_features="sqrt", random_state=seed)

@@ -37,6 +37,7 @@ VERBS = {
     "everyone": "The risk of each person in a table, for the price of K fits.",
     "pool": "The same for a generator that runs elsewhere.",
     "utility": "What a release is still good for, beside fresh real people.",
+    "compare": "Mechanisms side by side: what each hides, keeps and costs.",
     "epsilon": "Try to refute a differential-privacy claim.",
     "reconstruct": "Rebuild records from what a provider's privacy metrics answer.",
     "work": "Help with a run that another process leads: a cluster of plain processes.",

@@ -27,6 +27,16 @@ class TreeModel:
         uniforms = rng.random((len(self.sizes), rows))
         return _sample(self.order, self.parents, self.sizes, *self._cumulative, uniforms).T
 
+    def rounded_sample(self, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Rows of cells whose counts are the expected ones, rounded up or down at random: of each column given its parent.
+
+        Rows are not independent, and counts vary far less than those of `sample`. The order of the rows is random.
+        """
+        orders = np.argsort(rng.random((len(self.sizes), rows)), axis=1)
+        flat, starts = np.concatenate([table.ravel() for table in self.tables]), self._cumulative[1]
+        uniforms = rng.random((len(self.sizes), rows))
+        return _rounded_sample(self.order, self.parents, self.sizes, flat, starts, orders, uniforms).T
+
     def log_probability(self, cells: np.ndarray) -> np.ndarray:
         """Natural logarithm of the probability of each row of cells; -inf where it is zero."""
         with np.errstate(divide="ignore"):
@@ -129,6 +139,54 @@ def _sample(order, parents, sizes, cumulative, starts, uniforms):
                     low = middle + 1
             cells[j, i] = low
     return cells
+
+
+@njit(nogil=True, cache=True)
+def _rounded_sample(order, parents, sizes, flat, starts, orders, uniforms):
+    """Per column and cell of its parent, rows in random order get the whole part of each expected count; those left over
+    get one cell each, different ones, with probabilities by the fractions."""
+    rows = uniforms.shape[1]
+    cells = np.empty((sizes.size, rows), dtype=np.int64)
+    group = np.empty(rows, dtype=np.int64)
+    for j in order:
+        size, parent = sizes[j], parents[j]
+        used = 0
+        for above in range(sizes[parent] if parent >= 0 else 1):
+            members = 0
+            for i in orders[j]:
+                if parent < 0 or cells[parent, i] == above:
+                    group[members] = i
+                    members += 1
+            expected = flat[starts[j] + above * size : starts[j] + (above + 1) * size] * members
+            whole = np.floor(expected + 1e-9)
+            fractions = np.maximum(expected - whole, 0.0)
+            given = 0
+            for cell in range(size):
+                for _ in range(int(whole[cell])):
+                    if given < members:
+                        cells[j, group[given]] = cell
+                        given += 1
+            while given < members:
+                cell = _pick(fractions, uniforms[j, used])
+                fractions[cell] = 0.0
+                cells[j, group[given]] = cell
+                given += 1
+                used += 1
+    return cells
+
+
+@njit(nogil=True, cache=True)
+def _pick(weights, uniform):
+    """A place with probability by its weight."""
+    left = uniform * weights.sum()
+    last = 0
+    for place in range(weights.size):
+        if weights[place] > 0:
+            last = place
+            left -= weights[place]
+            if left < 0:
+                break
+    return last
 
 
 @njit(nogil=True, cache=True)

@@ -44,6 +44,7 @@ class MST:
     epsilon: float = 1.0
     delta: float = 1e-9
     release: bool = False  # noise that nobody can repeat; fit with rng=None
+    rounded: bool = False  # rows by rounding expected counts, as private-pgm draws them; else independent rows
 
     def __post_init__(self) -> None:
         check_positive("epsilon", self.epsilon, self.name)
@@ -91,6 +92,7 @@ class MST:
             claim=claim_for(self.claim, table.schema),
             merging=merging,
             tree=tree_model(merging.sizes, edges, *fitted),
+            rounded=self.rounded,
             measurements=self._listed([(j,) for j in range(len(singles))], singles)
             + self._listed(edges, pairs, merging.cell_of),
         )
@@ -145,9 +147,11 @@ class MSTModel:
     merging: Merging
     tree: TreeModel
     measurements: tuple[Measurement, ...]
+    rounded: bool = False
 
     def sample(self, rows: int, rng: np.random.Generator) -> Table:
-        return table_from_codes(self.schema, self.merging.codes_of(self.tree.sample(rows, rng), rng), rng)
+        draw = self.tree.rounded_sample if self.rounded else self.tree.sample
+        return table_from_codes(self.schema, self.merging.codes_of(draw(rows, rng), rng), rng)
 
     def log_likelihood(self, table: Table) -> np.ndarray:
         """Log probability of each row's codes; -inf for rows that the model never draws."""

@@ -7,6 +7,7 @@ Similarity, minimal_distance         IMS, DCR and NNDR against a holdout; `mostl
 filters                              the customary filters, and why they do not help
 singling_out, linkability, inference the criteria of WP29, each a `Criterion`; `groups` and `over_secrets` read several
 cap, cap_over_keys, cap_continuous   what known keys tell about a secret
+completion, linear_reconstruction    records completed from known columns, a secret column solved for from counts
 reverse_mapping, permutation,        the attacker who knows the real table
 rank_linkage, attribute_scenario
 
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from unmask.metrics.cap import Cap, Matches, cap, matches
     from unmask.metrics.cap_continuous import ContinuousCap, Neighbourhood, cap_continuous
     from unmask.metrics.cap_over_keys import CapOverKeys, cap_over_keys
+    from unmask.metrics.completion.completion import Completion, completion
     from unmask.metrics.copies import Copies, copies
     from unmask.metrics.filters import Cleaned, OutlierFilter, SimilarityFilter
     from unmask.metrics.inference import Inference, Inferences, Tolerance, inference, inferences
     from unmask.metrics.legal import Criterion, Group, groups, over_secrets
+    from unmask.metrics.linear_reconstruction import LinearReconstruction, linear_reconstruction
     from unmask.metrics.linkability import Linkability, linkability
     from unmask.metrics.permutation import Permutation, permutation
     from unmask.metrics.rank_linkage import RankLinkage, rank_linkage
@@ -60,10 +63,12 @@ _FILES: dict[str, tuple[str, ...]] = {
     "cap": ("Cap", "Matches", "cap", "matches"),
     "cap_continuous": ("ContinuousCap", "Neighbourhood", "cap_continuous"),
     "cap_over_keys": ("CapOverKeys", "cap_over_keys"),
+    "completion.completion": ("Completion", "completion"),
     "copies": ("Copies", "copies"),
     "filters": ("Cleaned", "OutlierFilter", "SimilarityFilter"),
     "inference": ("Inference", "Inferences", "Tolerance", "inference", "inferences"),
     "legal": ("Criterion", "Group", "groups", "over_secrets"),
+    "linear_reconstruction": ("LinearReconstruction", "linear_reconstruction"),
     "linkability": ("Linkability", "linkability"),
     "permutation": ("Permutation", "permutation"),
     "rank_linkage": ("RankLinkage", "rank_linkage"),
@@ -88,6 +93,7 @@ __all__ = [  # noqa: RUF022 - by subject
     "Inference", "Inferences", "Tolerance", "inference", "inferences",
     "Cap", "Matches", "cap", "matches", "CapOverKeys", "cap_over_keys",
     "ContinuousCap", "Neighbourhood", "cap_continuous",
+    "Completion", "completion", "LinearReconstruction", "linear_reconstruction",
     "ReverseMapping", "reverse_mapping", "Permutation", "permutation",
     "RankLinkage", "rank_linkage", "AttributeScenario", "attribute_scenario",
 ]  # fmt: skip

@@ -88,7 +88,7 @@ def _environment() -> Environment:
     }
     made.filters |= {
         "figure": words.in_words, "measure": words.measure, "sentence": words.sentence, "plural": words.plural,
-        "table": table_of, "sample": sample, "ticked": _ticked, "short": words.short,
+        "table": table_of, "sample": sample, "ticked": _ticked, "short": words.short, "long": _long,
     }  # fmt: skip
     return made
 
@@ -96,6 +96,11 @@ def _environment() -> Environment:
 def _readable(value: Any) -> Any:
     """Every text that a template prints passes here; Markup is our own."""
     return readable(value, 600) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _long(text: str) -> Markup:
+    """A sentence that may be longer than most."""
+    return Markup("{}").format(readable(text, 2000))
 
 
 def _ticked(text: str) -> Markup:

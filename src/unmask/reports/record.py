@@ -136,6 +136,7 @@ def fields_of(result: Result, run: Mapping[str, Any]) -> tuple[Field, ...]:
         Field("Release (SHA-256 of its content)", tuple(map(_input_line, release)) or (_no_release(plan),)),
         Field("Other tables (SHA-256)", tuple(map(_input_line, others)) or ("none given",)),
         Field("Generator", (_generator(plan),)),
+        Field("CPU of a fit and of a release (medians)", tuple(map(_cost, run_costs(run)))),
         Field("Seed of every random step", (str(result.seed),)),
         Field("Unit of privacy", (_unit(result),)),
         Field("Differential privacy: claim and bound", _claim(result)),
@@ -150,14 +151,34 @@ def fields_of(result: Result, run: Mapping[str, Any]) -> tuple[Field, ...]:
     return tuple(field for field in fields if field.values)
 
 
+def run_costs(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What run.json says of the cost of mechanisms, as far as it can be read."""
+    found = run.get("costs")
+    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+
+
+def _cost(each: Mapping[str, Any]) -> str:
+    fit, sample = (
+        1000 * float(value) if isinstance(value := each.get(name), int | float) else math.nan
+        for name in ("fit", "sample")
+    )
+    return f"{each.get('name')}: {words.number(fit)} ms and {words.number(sample)} ms"
+
+
 def _generator(plan: Mapping[str, Any]) -> str:
+    if plan.get("generators"):
+        return choice(plan["generators"])
     if not plan.get("generator"):
         return NO_GENERATOR
     return ", ".join(map(str, (plan["generator"], *(plan.get("settings") or ()))))
 
 
 def _no_release(plan: Mapping[str, Any]) -> str:
-    return "none given: every release was drawn from the generator" if plan.get("generator") else "none given"
+    return (
+        "none given: every release was drawn from the generator"
+        if plan.get("generator") or plan.get("generators")
+        else "none given"
+    )
 
 
 def _claim(result: Result) -> tuple[str, ...]:

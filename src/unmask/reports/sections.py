@@ -13,7 +13,7 @@ from unmask.reports import words
 from unmask.reports.charts import Chart, card_chart, chart_of_grid, charts_of, forest_chart, rows_of, subject_of
 from unmask.reports.notes import merged
 from unmask.reports.record import Field, Source, adversaries_of, choice, criteria_of, date_of, fields_of, sources_of
-from unmask.results.grid import Grid, Section, Series, SeriesKind
+from unmask.results.grid import Grid, GridKind, Section, Series, SeriesKind
 from unmask.results.next_steps import NextStep, next_steps
 from unmask.results.policy import Severity
 from unmask.results.result import Finding, Result
@@ -69,6 +69,7 @@ class Page:
     title: str
     result: Result
     verdict: words.Verdict
+    answers: tuple[tuple[str, tuple[str, ...]], ...]  # questions after the first, and the sentences about each
     date: str
     sources: tuple[Source, ...]
     steps: tuple[NextStep, ...]
@@ -94,6 +95,7 @@ def page_of(result: Result, run: Mapping[str, Any] | None) -> Page:
         title=words.AUDITS.get(result.audit, f"Audit: {result.audit}"),
         result=result,
         verdict=words.verdict(result),
+        answers=words.by_question(result),
         date=date_of(run or {}),
         sources=sources_of(result),
         steps=next_steps(result, run),
@@ -198,6 +200,8 @@ def _blocks(result: Result) -> dict[Section, tuple[Block, ...]]:
         folded = series.kind is SeriesKind.HISTOGRAM and histograms > OPEN_HISTOGRAMS
         blocks.setdefault(series.section, []).append(Block(chart.title, chart, None, folded))
     for grid in result.grids:
+        if grid.kind is GridKind.ANSWERS:
+            continue  # in the verdict
         blocks.setdefault(grid.section, []).append(Block(grid.title, chart_of_grid(grid), grid))
     return {section: tuple(members) for section, members in blocks.items()}
 

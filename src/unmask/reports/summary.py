@@ -25,6 +25,8 @@ def summary(result: Result, run: Mapping[str, Any] | None = None) -> str:
     title = words.AUDITS.get(result.audit, f"Audit: {result.audit}")
     lines = [f"## {safe(title)}", "", f"**{said.badge.shape} {said.badge.label}: {safe(said.sentence)}**", ""]
     lines += [f"- {safe(line)}" for line in (*said.support, *said.left_out)]
+    for question, told in words.by_question(result):
+        lines += ["", f"{safe(question)}", "", *(f"- {safe(line)}" for line in told)]
     lines += ["", "What to do next:", "", *(f"1. {_step(step)}" for step in next_steps(result, run))]
     lines += ["", "What this cannot show:", "", *(f"- {safe(line)}" for line in said.cannot)]
     if result.findings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,18 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from unmask.reports.notes import merged
-from unmask.reports.words import Verdict, cell_text, exposed, finding_badge, in_words, measure, sentence, verdict
-from unmask.results.grid import Cell, Grid
+from unmask.reports.words import (
+    Verdict,
+    by_question,
+    cell_text,
+    exposed,
+    finding_badge,
+    in_words,
+    measure,
+    sentence,
+    verdict,
+)
+from unmask.results.grid import Cell, Grid, GridKind
 from unmask.results.next_steps import next_steps
 from unmask.results.readable import one_line, readable
 from unmask.results.result import Finding, Records, Result
@@ -45,16 +55,22 @@ def render(
     records, result = result.records, for_sharing(result)  # records are for local eyes, as the terminal is
     if result.state is not None:
         parts += [_verdict(result), *_findings(result), *_next(result, run)]
-    parts += [_grid(grid, width) for grid in result.grids if not grid.detail]
+    if said := by_question(result):
+        parts += [_verdict(result), *_answers(said), *_next(result, run)]
+    parts += [_grid(grid, width) for grid in result.grids if not grid.detail and grid.kind is not GridKind.ANSWERS]
+    if result.costs:
+        costs = tuple((each.name, each.fit, each.sample) for each in result.costs)
+        heads = ("mechanism", "CPU seconds of a fit", "of a release")
+        parts.append(_grid(Grid("costs", "Cost (medians)", heads, costs), width))
     if records is not None:
         parts.append(_records(records, where, width))
     if result.not_tested:
         rows = tuple((item.name, item.reason, item.remedy) for item in result.not_tested)
         parts.append(_grid(Grid("not tested", "Not tested", ("what", "why", "how to enable"), rows), width))
-    said = (
+    told = (
         result.facts.left_out + result.facts.inconclusive if result.state is not None else ()
     )  # in the verdict, above
-    if notes := [note for note in result.notes if note not in said]:
+    if notes := [note for note in result.notes if note not in told]:
         parts.append(Text("\nNotes", style="bold"))
         parts += [Text(f"  - {readable(note, 600)}") for note in merged(notes)]
     if result.failed_tasks:
@@ -77,6 +93,14 @@ def _verdict(result: Result) -> RenderableType:
     text = _headline(said)
     lines = (*said.support, *said.left_out, *(() if result.leaks else said.cannot[:1]))
     return Panel(text.append("".join(f"\n{readable(line, 600)}" for line in lines), style="default"))
+
+
+def _answers(said: Sequence[tuple[str, tuple[str, ...]]]) -> list[RenderableType]:
+    parts: list[RenderableType] = []
+    for question, told in said:
+        parts.append(Text(f"\n{readable(question)}", style="bold"))
+        parts += [Text(f"  - {readable(line, 2000)}") for line in told]
+    return parts
 
 
 def _headline(said: Verdict) -> Text:

@@ -16,6 +16,7 @@ from unmask.results.verdict import (
     Verdict,
     attack_rate,
     badge_of,
+    by_question,
     finding_badge,
     kind,
     measure,
@@ -27,7 +28,7 @@ from unmask.results.verdict import (
 
 __all__ = [  # noqa: RUF022 - by subject
     "Verdict", "verdict", "AUDITS", "CRITERIA", "Question", "kind", "SHAPES", "worst_of", "measure", "attack_rate",
-    "Badge", "badge_of", "finding_badge",
+    "Badge", "badge_of", "finding_badge", "by_question",
     "frequency", "in_words", "interval", "more_in_100", "number", "percent", "rounded", "short", 
     "plural", "sentence", "exposed", "cell_text",
 ]  # fmt: skip

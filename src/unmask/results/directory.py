@@ -11,17 +11,19 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from unmask.errors import InputError, RunError
 from unmask.files import is_stream, parse_json, read_text, shown, write_atomically
 from unmask.results.grid import Cell
 from unmask.results.plain import from_plain, to_plain
 from unmask.results.readable import FORMULAS, spreadsheet_text
-from unmask.results.result import InputFile, Records, Result
+from unmask.results.result import Cost, InputFile, Records, Result
 
 RESULT, RECORDS, RUN = "result.json", "records.csv", "run.json"
 WRITTEN = "written"  # in run.json: the digests of the other two
+
+Kept = TypeVar("Kept")
 
 
 def write(result: Result, directory: str | Path, *, run: Mapping[str, Any] | None = None) -> Path:
@@ -35,8 +37,9 @@ def write(result: Result, directory: str | Path, *, run: Mapping[str, Any] | Non
     if result.records is not None:
         texts[RECORDS] = _records_text(result.records)
         write_atomically(directory / RECORDS, texts[RECORDS], private=True)
-    if run is not None or result.files:
-        kept = {**(run or {}), **({"files": to_plain(result.files)} if result.files else {})}
+    if run is not None or result.files or result.costs:
+        local = {"files": result.files, "costs": result.costs}
+        kept = {**(run or {}), **{name: to_plain(told) for name, told in local.items() if told}}
         kept[WRITTEN] = {name: _digest_of_text(text) for name, text in sorted(texts.items())}
         write_atomically(directory / RUN, json.dumps(kept, indent=2) + "\n")
     write_atomically(directory / RESULT, texts[RESULT])
@@ -97,7 +100,11 @@ def _read(path: Path, run: Mapping[str, Any]) -> Result:
             else "Name the directory that an audit wrote (--out)."
         )
         raise RunError(f"{shown(path.parent)}: there is no {RESULT} here. {advice}") from None
-    result = replace(Result.from_plain(plain, path.name), files=_files_of(run))
+    result = replace(
+        Result.from_plain(plain, path.name),
+        files=_local(InputFile, run.get("files")),
+        costs=_local(Cost, run.get("costs")),
+    )
     records = path.with_name(RECORDS)
     if not os.path.exists(records):
         return result
@@ -116,10 +123,10 @@ def read_run(directory: Path) -> dict[str, Any]:
     return run if isinstance(run, dict) else {}
 
 
-def _files_of(run: Mapping[str, Any]) -> tuple[InputFile, ...]:
-    """The files that went in, if they can be read."""
+def _local(kind: type[Kept], told: Any) -> tuple[Kept, ...]:
+    """What run.json says of the files that went in, or of costs, if it can be read."""
     try:
-        return tuple(from_plain(InputFile, item, RUN) for item in run.get("files", []))
+        return tuple(from_plain(kind, item, RUN) for item in told or [])
     except (RunError, TypeError):
         return ()
 

@@ -13,6 +13,7 @@ Cell = str | int | float | bool | None
 class Section(StrEnum):
     """Where in a report a table or a chart stands."""
 
+    COMPARED = "compared"  # mechanisms side by side
     ATTACKS = "attacks"  # attacks compared
     RISK = "risk"  # who is at risk
     EPSILON = "epsilon"  # epsilon against claim
@@ -26,6 +27,12 @@ class GridKind(StrEnum):
 
     TABLE = "table"  # numbers and short texts
     HEAT = "heat"  # a matrix: the first column names the lines, all others hold numbers
+    ANSWERS = (
+        "answers"  # a question and a sentence, the most important first: what a verdict says where there is one for all
+    )
+    TRADEOFF = "tradeoff"  # a mark per line: two estimates, each with its interval
+    TARGETS = "targets"  # a line per mechanism: an estimate with its interval, then one number for each unnamed target
+    SWEEP = "sweep"  # a point per line: what, a parameter (BY), and an estimate with its interval
     GROUPS = "groups"  # a line per group of people: small groups are left out before it is shared
     RECORDS = "records"  # a line per person: never shared
 

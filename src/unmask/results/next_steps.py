@@ -27,6 +27,7 @@ AGAIN = {
 }  # whether it is about one release
 EVERYBODY = "unmask everyone real.csv --generator NAME --out everyone"
 USUAL = {
+    "compare": "unmask compare population.csv --generators raw cart privbayes:epsilon=1 --out before",
     "attack": "unmask attack population.csv --generator {} --out before",
     "everyone": "unmask everyone real.csv --generator {} --out before",
     "epsilon": "unmask epsilon --generator {} --out before",
@@ -57,6 +58,8 @@ def next_steps(result: Result, run: Mapping[str, Any] | None = None) -> tuple[Ne
         steps.append(
             NextStep("The release has columns that identify people (above). Take them out, unless it needs them.")
         )
+    if result.audit == "compare":
+        return (*steps, *_after_a_comparison(words))
     if result.audit == "demo" or state is None:
         return (
             *steps,
@@ -83,6 +86,15 @@ def next_steps(result: Result, run: Mapping[str, Any] | None = None) -> tuple[Ne
             )
     then = "Audit again when anything has changed:" if state is State.NONE else AGAIN[release and state is State.LEAK]
     return (*steps, NextStep(then, shlex.join(_elsewhere(words))), *_side_by_side(words, run))
+
+
+def _after_a_comparison(words: Sequence[str]) -> tuple[NextStep, ...]:
+    more = shlex.join([*words, "--generator", "NAME"])
+    return (
+        NextStep("Choose among those that nothing dominates, by what you need and whom you must protect."),
+        NextStep("Another mechanism joins the same run; what is drawn is kept:", more),
+        NextStep("Then make the release, and audit the very file that is to be published:", OWN),
+    )
 
 
 def _after_a_leak(result: Result) -> list[NextStep]:

@@ -100,6 +100,16 @@ class InputFile:
     sha256: str  # of the file on disk, as `sha256sum` prints it
 
 
+@dataclass(frozen=True)
+class Cost:
+    """CPU seconds of a mechanism, medians. It stands in run.json: equal runs take different times."""
+
+    name: str
+    fit: float
+    sample: float
+    n: int
+
+
 @dataclass(frozen=True, eq=False)
 class Records:
     """Scores of single records by row number. Kept in a local file, never in result.json or the report."""
@@ -128,6 +138,7 @@ class Result:
     format: int = FORMAT
     records: Records | None = field(default=None, compare=False, metadata={"local": True})
     files: tuple[InputFile, ...] = field(default=(), compare=False, metadata={"local": True})
+    costs: tuple[Cost, ...] = field(default=(), compare=False, metadata={"local": True})
     # What a run directory needs to know of the plan: which choices may differ between its runs, and the usual value of those
     # that an older version did not have.
     growing: tuple[str, ...] = field(default=(), compare=False, metadata={"local": True})

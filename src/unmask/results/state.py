@@ -34,6 +34,7 @@ UNSEEN = (
 
 _NOBODY_ATTACKED = (
     "check",
+    "compare",
     "describe",
     "reverse-map",
     "utility",

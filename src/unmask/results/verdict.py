@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unmask.results.figures import in_words, more_in_100, number, percent
+from unmask.results.grid import GridKind
 from unmask.results.policy import Severity
 from unmask.results.result import Finding, Result
 from unmask.results.state import DOUBT, State, reasons_of, silence_of
@@ -33,6 +34,7 @@ SILENCES = {
     State.CONFOUNDED: Badge("confounded", "≠", "confounded"),
 }
 NO_VERDICT = Badge("untested", "—", "no verdict")
+SIDE_BY_SIDE = Badge("untested", "⇄", "comparison")
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ CRITERIA = (
     ),
     Question(
         "reconstruction", "Reconstruction", "Can records be rebuilt from what is published?", False, (),
-        "`unmask reconstruct` tests it.",
+        "`unmask audit` or `unmask reconstruct` tests it.",
         "Records can be rebuilt from what is published",
     ),
     Question(
@@ -98,6 +100,9 @@ AUDITS = {
 _CANNOT = {
     "attack": "It speaks of the releases that this generator makes of such people and of the targets that were tried, "
     "not of one published file; other people may be at higher risk.",
+    "compare": "It speaks of tables of this size from this population, of the targets and attacks that were tried and of the "
+    "measures of use that were taken: another attack, or another use, may change the order. It is no verdict on a "
+    "published file.",
     "everyone": "It speaks of fits to half of these people, which gives more away than a fit to all of them, and of leaks that "
     "its features can see; who is not on the list may still be at risk.",
     "epsilon": "Runs can refute a claim of differential privacy; they can never confirm it.",
@@ -126,8 +131,10 @@ class Verdict:
 def verdict(result: Result) -> Verdict:
     """Privacy is a maximum: the worst finding decides, and its absence proves nothing."""
     state = result.state
-    if state is None:
-        told: tuple[str, ...] = ("Nothing was attacked here, so this says nothing about what a release gives away.",)
+    if answers := answers_of(result):
+        told: tuple[str, ...] = (answers[0][1],)  # readers show the others under their questions
+    elif state is None:
+        told = ("Nothing was attacked here, so this says nothing about what a release gives away.",)
     elif state is State.LEAK:
         told = _leak(result)
     elif state is State.CONFOUNDED:
@@ -146,7 +153,23 @@ def badge_of(result: Result) -> Badge:
     if state is State.LEAK:
         level = LEVELS[result.severity]
         return Badge(level.name, level.shape, f"{state} ({level.label})")
-    return NO_VERDICT if state is None else SILENCES[state]
+    if state is None:
+        return SIDE_BY_SIDE if answers_of(result) else NO_VERDICT
+    return SILENCES[state]
+
+
+def answers_of(result: Result) -> tuple[tuple[str, str], ...]:
+    """Questions and answers of a result that has no single verdict, the most important first."""
+    found = (grid for grid in result.grids if grid.kind is GridKind.ANSWERS)
+    return tuple((str(row[0]), str(row[-1])) for grid in found for row in grid.rows if row)
+
+
+def by_question(result: Result) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The answers after the first, which is the verdict, under their questions."""
+    found: dict[str, list[str]] = {}
+    for question, answer in answers_of(result)[1:]:
+        found.setdefault(question, []).append(answer)
+    return tuple((question, tuple(told)) for question, told in found.items())
 
 
 def finding_badge(finding: Finding, result: Result) -> Badge:

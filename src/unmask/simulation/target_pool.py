@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,6 +40,17 @@ class Draws:
     def firsts(self) -> np.ndarray:
         """Whether a release is the first of its fit."""
         return np.asarray(np.arange(len(self)) % self.releases == 0)
+
+    def take(self, chosen: np.ndarray) -> Draws:
+        """Some of the releases (bool), whole fits only: nothing else keeps `fits` right."""
+        return replace(
+            self,
+            members=self.members[chosen],
+            secrets=self.secrets[chosen],
+            active=self.active[chosen],
+            features={name: array[chosen] for name, array in self.features.items()},
+            scores={name: array[chosen] for name, array in self.scores.items()},
+        )
 
 
 def draws_of(setting: TargetSetting, tasks: Sequence[Task], store: Store, whose: Whose) -> Draws:

@@ -8,6 +8,7 @@ thresholds, epsilon          lower bounds on epsilon, and how a threshold may be
 curves, limits, zcdp         known privacy curves, what DP allows an attack, budget conversion
 evalues, bets, multiplicity  evidence per person, lists with error control
 wealth, cases                rates whose cases come several at a time: releases, not scores, are the draws
+paired                       two attacks on the same draws
 power                        what an audit of this size could have seen
 """
 

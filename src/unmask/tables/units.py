@@ -38,3 +38,12 @@ def units(table: Table) -> Units:
         return Units(np.arange(len(table)), len(table), None)
     of_row, labels = pd.factorize(table.persons)
     return Units(of_row, len(labels), np.asarray(labels, dtype=object))
+
+
+def one_row_each(table: Table, rng: np.random.Generator) -> np.ndarray:
+    """One random row of every unit, in table order."""
+    if table.persons is None:
+        return np.arange(len(table))
+    order = rng.permutation(len(table))
+    _, first = np.unique(units(table).of_row[order], return_index=True)
+    return np.sort(order[first])

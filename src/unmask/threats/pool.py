@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,6 +33,10 @@ class Pool:
             raise NotAllowedError(f"This pool has no features '{name}'. List them under `features` of the attack.")
         array = self.feature_arrays[name]
         return array[:, target] if array.ndim == 3 else array
+
+    def shares(self, names: Iterable[str]) -> bool:
+        """Whether these features are the same for all targets."""
+        return all(self.feature_arrays[name].ndim == 2 for name in names)
 
     @property
     def members(self) -> np.ndarray:

@@ -9,11 +9,11 @@ from unmask.audits.attack.judges import (
     Bench,
     Played,
     Scored,
-    _success,
     advantages,
     judge_of,
     membership_guesses,
     raw_judge_of,
+    success_of,
     tolerance_of,
 )
 from unmask.simulation.target_pool import Draws
@@ -138,10 +138,10 @@ def test_numbers_are_right_within_the_tolerance_and_have_a_density_where_the_att
     assert tolerance_of(game) == 0.5
     truth = np.zeros((2, 2))
     mean = np.array([[0.5, -0.51], [2.0, 0.0]])
-    right, density = _success(game, np.stack([mean, np.full((2, 2), 2.0)], axis=-1), truth, "any")
+    right, density = success_of(game, np.stack([mean, np.full((2, 2), 2.0)], axis=-1), truth, "any")
     assert right.tolist() == [[True, False], [False, True]]
     assert density[1].tolist() == pytest.approx([np.exp(-0.5) / np.sqrt(8 * np.pi), 1 / np.sqrt(8 * np.pi)])
-    right, none = _success(game, mean, truth, "any")
+    right, none = success_of(game, mean, truth, "any")
     assert right.tolist() == [[True, False], [False, True]]
     assert none is None
 
@@ -149,7 +149,7 @@ def test_numbers_are_right_within_the_tolerance_and_have_a_density_where_the_att
 def test_categories_are_guessed_by_the_highest_score(played, rng):
     game = of_secrets(played, SimpleNamespace(levels=("a", "b", "c", "d"), position=0))
     scores = rng.random((RUNS, TARGETS, 4))
-    right, density = _success(game, scores, played.test.secrets, "any")
+    right, density = success_of(game, scores, played.test.secrets, "any")
     assert density is None
     assert np.array_equal(right, scores.argmax(axis=-1) == played.test.secrets)
     found = judge_of(game, Scored("any", scores, None), 3)(np.array([0, 2]))

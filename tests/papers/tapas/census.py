@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unmask.audits.attack.audit import AttackAudit, _score
+from unmask.audits.attack.audit import AttackAudit, score_all
 from unmask.audits.attack.plan import AttackPlan
 from unmask.simulation.executors.local import Local
 from unmask.simulation.store import MemoryStore
@@ -28,6 +28,7 @@ ATTRIBUTE_ATTACKS = (
 )
 MEMBERSHIP_ATTACKS = (
     "closest-record:metric=hamming,reference=false",
+    "density",
     GROUNDHOG,
     "groundhog:classifier=logistic",
     QUERIES,
@@ -42,10 +43,10 @@ def census(data: Path) -> Table:
     return read_table(folder / "2011-census-microdata-small.csv.gz", schema)
 
 
-def outlier(population: Table, seed: int = 0) -> int:
-    """The row of lowest likelihood, were columns independent, among a thousand random people."""
-    some = np.random.default_rng(seed).choice(len(population), 1000, replace=False)
-    return int(some[np.argmin(independent_log_likelihood(population)[some])])
+def outlier(population: Table, place: int = 0) -> int:
+    """The row of lowest likelihood, were columns independent, among a thousand random people; or the next ones."""
+    some = np.random.default_rng(0).choice(len(population), 1000, replace=False)
+    return int(some[np.argsort(independent_log_likelihood(population)[some], kind="stable")[place]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ def scores(generator: str, population: Table, *, workers: int = 1, **choices) ->
     store, tasks = MemoryStore(), tasks_for(plan.shadows, plan.tests, len(targets), isolate=False)
     Local(workers).run(setting, tasks, store)
     shadow, test = (draws_of(setting, tasks, store, whose) for whose in (Whose.SHADOW, Whose.TEST))
-    scored, refused = _score(setting, chosen, shadow, test)
+    scored, refused = score_all(setting, chosen, shadow, test)
     if refused or shadow.failures or test.failures:
         raise RuntimeError(f"not tested: {refused}; failed: {shadow.failures[:1] + test.failures[:1]}")
     return Scores(test.members[:, 0], test.secrets[:, 0], {attack.name: attack.test[:, 0] for attack in scored})

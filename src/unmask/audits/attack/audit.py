@@ -97,12 +97,12 @@ class AttackAudit:
         published = [replace(task, whose=Whose.RAW) for task in tasks if task.whose is Whose.TEST]
         total = len(tasks) + len(published)
         runner.showing(0, total).draw(setting, tasks, store)
-        raw = _raw_setting(setting)
+        raw = raw_setting(setting)
         reads = runner if setting.analyst else runner.here()  # record linkage alone is too small to be sent
         reads.showing(len(tasks), total).draw(raw, published, store)
         shadow, test = (draws_of(setting, tasks, store, whose) for whose in (Whose.SHADOW, Whose.TEST))
         _check_draws(test)
-        scored, refused = _score(setting, chosen, shadow, test)
+        scored, refused = score_all(setting, chosen, shadow, test)
         raws = draws_of(raw, published, store, Whose.RAW)
         delta = delta_for(plan.delta, self.generator.claim)
         played = Played(plan, setting, targets, shadow, test, raws, plan.confidence, delta)
@@ -162,7 +162,7 @@ def tasks_of(plan: AttackPlan, targets: int) -> tuple[Task, ...]:
     return tasks_for(shadows, plan.tests, targets, isolate=plan.isolate_targets)
 
 
-def _raw_setting(setting: TargetSetting) -> TargetSetting:
+def raw_setting(setting: TargetSetting) -> TargetSetting:
     """The same game with the real table published, and the attacks that read it."""
     secret, readers = setting.secret, {LINKAGE: RecordLinkage()}
     if secret is not None and not secret.levels:
@@ -201,7 +201,7 @@ def _check_draws(test: Draws) -> None:
         raise GeneratorError(f"No release could be drawn, so there is nothing to attack. The first reason: {reason}")
 
 
-def _score(
+def score_all(
     setting: TargetSetting, chosen: Chosen, shadow: Draws, test: Draws
 ) -> tuple[list[Scored], tuple[NotTested, ...]]:
     """Scores of every attack on the releases under attack, and on the shadows where those set its threshold."""

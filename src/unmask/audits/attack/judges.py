@@ -72,7 +72,7 @@ def judge_of(played: Played, attack: Scored, tests: int) -> Judge:
     """What this attack achieves on a choice of targets."""
     if played.plan.goal == Goal.MEMBERSHIP:
         return _membership_judge(played, attack, tests)
-    right, density = _success(played, attack.test, played.test.secrets, attack.name)
+    right, density = success_of(played, attack.test, played.test.secrets, attack.name)
 
     def attribute(positions: np.ndarray) -> Outcome | None:
         active = played.test.active[:, positions]
@@ -176,7 +176,9 @@ def _is_probability(attack: Scored, played: Played) -> bool:
     return attack.name not in (played.setting.attacks or {})
 
 
-def _success(played: Played, scores: np.ndarray, truth: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray | None]:
+def success_of(
+    played: Played, scores: np.ndarray, truth: np.ndarray, name: str
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Whether each guess of a secret is right, and for numbers the density given to the truth."""
     secret = played.setting.secret
     if secret is not None and secret.levels:
@@ -217,7 +219,7 @@ def raw_judge_of(played: Played) -> Judge:
 
     if played.plan.goal == Goal.MEMBERSHIP:
         return membership
-    right, _ = _success(played, scores, drawn.secrets, "raw")
+    right, _ = success_of(played, scores, drawn.secrets, "raw")
 
     def attribute(positions: np.ndarray) -> Outcome | None:
         active = drawn.active[:, positions]

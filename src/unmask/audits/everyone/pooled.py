@@ -71,6 +71,13 @@ def _histograms(scores: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, np
     return counts[0], counts[1]
 
 
+def auc_over_runs(evidence: Evidence) -> tuple[float, np.ndarray]:
+    """The pooled AUC, and what it is without each run in turn."""
+    scores, members = evidence.log_ratios, evidence.members
+    inside, outside = _histograms(scores, members)
+    return auc(scores[members], scores[~members], confidence=0.95).value, _auc_without(inside, outside)
+
+
 def _auc_without(inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
     """The AUC without each run in turn."""
     own, other = inside.sum(axis=0) - inside, outside.sum(axis=0) - outside

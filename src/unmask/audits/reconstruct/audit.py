@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +19,8 @@ from unmask.audits.reconstruct.oracle_mitigations import mitigations_grid
 from unmask.audits.reconstruct.oracle_result import JudgedRecords, check_targets, oracle_part
 from unmask.audits.reconstruct.oracle_rounds import Deployment, RoundsSetting, round_tasks, used
 from unmask.audits.reconstruct.plan import Locator, ReconstructPlan, Wanted
+from unmask.audits.reconstruct.release import ReleaseReconstruction
+from unmask.audits.release.audit import LATE
 from unmask.audits.runner import Runner, Say, silent
 from unmask.errors import InputError, ParameterError
 from unmask.generators._generator import Generator
@@ -45,10 +46,10 @@ FEWEST = 20  # rows of train and of holdout
 
 @takes(ReconstructPlan)
 def reconstruct(
-    generator: str | Generator | None,
-    real: Any,
+    generator: str | Generator | None = None,
+    real: Any = None,
     *,
-    synthetic: Any = (),
+    synthetic: Any = None,
     holdout: Any = None,
     schema: Any = None,
     out: str | Path | None = None,
@@ -63,6 +64,9 @@ def reconstruct(
     The real table is cut in halves, unless a `holdout` is given; the generator is fitted to the train half and stands with IMS,
     DCR and NNDR behind an oracle. `choices` are the fields of `ReconstructPlan`, such as rounds, goal, search, distance, scores,
     decimals, calls, call_epsilon, filters, seed. With `out` the rounds are kept, and a killed run continues.
+
+    With `synthetic` (one table or several sets, and no generator) records are completed and secrets solved for from the release
+    alone; its choices are secrets, known, order, columns.
     """
     runner = Runner.of(workers, out=out, time_budget=time_budget, progress=progress, say=say)
     named = {"generator": generator_list.text_of(generator)} if generator is not None else {}
@@ -73,21 +77,24 @@ def reconstruct(
 
 def audit_of(
     plan: ReconstructPlan, generator: str | Generator | None, *, real: Any, synthetic: Any, holdout: Any, schema: Any
-) -> OracleAudit:
+) -> OracleAudit | ReleaseReconstruction:
     """The audit that was meant: of a release if there is one, else of a generator behind metrics."""
-    if not isinstance(synthetic, Sequence) or len(synthetic):
-        raise ParameterError(
-            "Reconstruction from a published table alone is not part of this version. Leave the synthetic table out and name a "
-            "--generator, or run `unmask audit`."
+    if not (synthetic is None or (isinstance(synthetic, list | tuple) and not synthetic)):
+        if plan.generator:
+            raise ParameterError("A generator and a synthetic table are two different audits: give one of them.")
+        return ReleaseReconstruction.of(
+            plan.of_a_release, real=real, synthetic=synthetic, holdout=holdout, schema=schema
         )
     if not plan.generator:
         raise ParameterError(
             "--generator is missing. Name the generator behind the metrics; `unmask generators` lists them."
         )
     train = read_table(real, schema)
+    held = None if holdout is None else read_table(holdout, train.schema)
+    if plan.columns:
+        train, held = train.select(plan.columns), None if held is None else held.select(plan.columns)
     if plan.pictures and len(train.schema.columns) < PIXELS:
         raise ParameterError(f"--pictures shows the last {PIXELS} columns; the table has {len(train.schema.columns)}.")
-    held = None if holdout is None else read_table(holdout, train.schema)
     return OracleAudit(plan, plan.made(generator), train, held)
 
 
@@ -96,8 +103,8 @@ class ReconstructAudit:
 
     @classmethod
     def of(
-        cls, plan: ReconstructPlan, *, real: Any, synthetic: Any = (), holdout: Any = None, schema: Any = None
-    ) -> OracleAudit:
+        cls, plan: ReconstructPlan, *, real: Any, synthetic: Any = None, holdout: Any = None, schema: Any = None
+    ) -> OracleAudit | ReleaseReconstruction:
         """Read what the plan is about."""
         return audit_of(plan, None, real=real, synthetic=synthetic, holdout=holdout, schema=schema)
 
@@ -172,7 +179,9 @@ class OracleAudit:
             return together([noticed, failed, Part(not_tested=(nothing,))]).told(self.expected(), None)
         judged = JudgedRecords(self.plan, self.deployment, outcome, wanted.targets, wanted.controls)
         parts = [noticed, failed, Part(notes=wanted.notes), oracle_part(judged)]
-        if self.plan.mitigations:
+        if self.plan.mitigations and runner.is_late:
+            parts.append(Part(not_tested=(NotTested("mitigations", *LATE),)))
+        elif self.plan.mitigations:
             grid = mitigations_grid(self.plan, self.deployment, blocks, wanted.region, judged.share)
             parts.append(Part(grids=(grid,)))
         return together(parts).told(self.expected(), self._records(judged))

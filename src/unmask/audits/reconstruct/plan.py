@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from unmask.audits.generator_plan import GeneratorPlan
-from unmask.audits.plan import option
+from unmask.audits.plan import choices_of, option
+from unmask.audits.reconstruct.release_plan import ReleaseReconstructionPlan
 from unmask.generators import is_code
 from unmask.threats.oracle import ScoresShown
 
@@ -36,8 +37,8 @@ class Searching(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReconstructPlan(GeneratorPlan):
-    """What `unmask reconstruct` does."""
+class ReconstructPlan(ReleaseReconstructionPlan, GeneratorPlan):
+    """What `unmask reconstruct` does: with a generator behind an oracle, or with a release."""
 
     generator: str = option(
         "", code=is_code,
@@ -69,4 +70,9 @@ class ReconstructPlan(GeneratorPlan):
     pictures: bool = option(
         False, help="The data are public: show rebuilt 8 x 8 pictures (the last 64 columns) in the report.", grows=True
     )
-    confidence: float = option(0.95, help="Of every interval.", share=True, grows=True)
+
+    @property
+    def of_a_release(self) -> ReleaseReconstructionPlan:
+        """The choices that a release has."""
+        names = [choice.name for choice in choices_of(ReleaseReconstructionPlan)]
+        return ReleaseReconstructionPlan(**{name: getattr(self, name) for name in names})

@@ -14,6 +14,7 @@ from unmask.audits.part import Part, together
 from unmask.audits.plan import takes
 from unmask.audits.release.aligned import ALIGNED
 from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, Case, ReleasePart
+from unmask.audits.release.completion import COMPLETION
 from unmask.audits.release.copies import COPIES
 from unmask.audits.release.criteria import CRITERIA
 from unmask.audits.release.exposure import CONFOUNDED, UNTESTED, with_records
@@ -29,7 +30,7 @@ from unmask.audits.release.tables import Release, file_name, read_release
 from unmask.audits.release.usefulness import USEFULNESS
 from unmask.audits.runner import Runner
 from unmask.results.grid import Cell
-from unmask.results.policy import Severity
+from unmask.results.policy import Policy, Severity
 from unmask.results.result import Facts, Finding, Input, NotTested, Records, Result, describe_input
 from unmask.results.state import DOUBT, NO_HOLDOUT
 from unmask.simulation.executors import Executor, Progress, no_progress
@@ -43,6 +44,7 @@ CHECKS = (
     ALIGNED,
     MATCHING,
     MAXIMUM_KNOWLEDGE,
+    COMPLETION,
     SIMILARITY,
     USEFULNESS,
 )  # the most telling first
@@ -138,12 +140,12 @@ class ReleaseAudit:
         if release.holdout is not None:
             stands = ChainMap(*(dict(part.stands) for part in parts if isinstance(part, ReleasePart)))
             findings = tuple(
-                _less_explained(one, explained, self.plan, stands.get(one.name, Severity.NONE))
+                less_explained(one, explained, self.plan.policy, stands.get(one.name, Severity.NONE))
                 for one in whole.findings
             )
             whole = replace(whole, findings=findings)
         whole = replace(whole, grids=tuple(with_records(grid, whole.findings) for grid in whole.grids))
-        return whole.told(self.expected(), _records(release, whole))
+        return whole.told(self.expected(), records_of(release, whole))
 
 
 def _naming(part: Part) -> tuple[Part, ...]:
@@ -157,7 +159,7 @@ def _explained(parts: Sequence[Part]) -> float | None:
     return max(measured, default=None)
 
 
-def _less_explained(finding: Finding, explained: float | None, plan: ReleasePlan, stands: Severity) -> Finding:
+def less_explained(finding: Finding, explained: float | None, policy: Policy, stands: Severity) -> Finding:
     """Where real and holdout differ by themselves, only what goes beyond that difference is evidence of a leak.
 
     Where it was not measured whether they do, nothing is certain enough to be more than low. What needs no holdout `stands`.
@@ -174,7 +176,7 @@ def _less_explained(finding: Finding, explained: float | None, plan: ReleasePlan
     if explained is None:
         said = f"Capped at low: it was not tested whether {CONFOUNDED}. Audit again with more time."
         return replace(finding, severity=max(Severity.LOW, stands, key=lambda one: one.rank), advice=said)
-    left = plan.policy.severity(max(0.0, finding.estimate.low - explained))
+    left = policy.severity(max(0.0, finding.estimate.low - explained))
     left = max(left, stands, key=lambda one: one.rank)
     if left.rank >= finding.severity.rank:
         return finding
@@ -199,7 +201,7 @@ def _inconclusive(release: Release, skipped: Sequence[NotTested]) -> tuple[str, 
     return (f"The time budget ended before parts that would have seen such a leak: {', '.join(missing)}.",)
 
 
-def _records(release: Release, whole: Part) -> Records:
+def records_of(release: Release, whole: Part) -> Records:
     """Everybody in the real table, the most exposed first, by row number (and person id where one is declared)."""
     columns = [(name, _column(values)) for name, values in whole.columns]
     persons = [] if release.real.persons is None else [("person", release.real.persons)]

@@ -20,7 +20,7 @@ from unmask.attacks.local_neighbourhood import LocalNeighbourhood
 from unmask.stats.outcomes import MembershipOutcome, best_threshold, judge_membership
 from unmask.stream import stream
 from unmask.tables.table import Table, concatenate
-from unmask.tables.units import units
+from unmask.tables.units import one_row_each
 from unmask.threats.knowledge import Access
 from unmask.threats.view import View
 
@@ -80,15 +80,6 @@ def sides_of(real: Table, holdout: Table, seed: int) -> Sides:
         controls.take(one_row_each(controls, rng)),
         reference.take(one_row_each(reference, rng)),
     )
-
-
-def one_row_each(table: Table, rng: np.random.Generator) -> np.ndarray:
-    """One random row of every unit, in table order."""
-    if table.persons is None:
-        return np.arange(len(table))
-    order = rng.permutation(len(table))
-    _, first = np.unique(units(table).of_row[order], return_index=True)
-    return np.sort(order[first])
 
 
 def score_all(sides: Sides, synthetic: Table, seed: int) -> Iterator[Scores]:

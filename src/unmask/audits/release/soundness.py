@@ -33,11 +33,7 @@ def controls_part(case: Case) -> Part:
         return Part()
     if case.crowd is None:
         return ReleasePart(notes=(NOTHING,), facts=Facts(visible=(NOTHING,), inconclusive=(NOTHING,)))
-    blind = blind_auc(case.crowd, confidence=SURE)
-    # A scorer with this AUC has an advantage of at most 2 AUC - 1, if its ROC is concave.
-    explained = max(0.0, 2 * blind.high - 1) if blind.low > CHANCE else 0.0
-    leaked = seen_holdout(case.crowd, case.plan.seed)
-    explained = 1.0 if leaked else explained
+    blind, explained, doubts = doubts_about(case.crowd, case.plan.seed)
     permuted = permuted_auc(case.crowd, case.plan.seed, confidence=case.plan.confidence)
     planted = planted_leaks(case)
     rows = [
@@ -49,13 +45,23 @@ def controls_part(case: Case) -> Part:
     visible = (in_words(planted),)
     seen = any(each.sees(LEAK) for each in planted if each.kind in (COPIES, NAMES))
     return ReleasePart(
-        (_seen_holdout(leaked),) if leaked else (_confounded(blind),) if explained else (),
+        doubts,
         (grid,),
         tuple(_seen(each) for each in planted),
         visible,
         facts=Facts(visible=visible, inconclusive=() if seen else (UNSEEN,)),
         explained=explained,
     )
+
+
+def doubts_about(crowd: Crowd, seed: int) -> tuple[Estimate, float, tuple[Finding, ...]]:
+    """The blind twin; the most that it may gain, real and holdout being what they are; and what that throws doubt on."""
+    blind = blind_auc(crowd, confidence=SURE)
+    if (leaked := seen_holdout(crowd, seed)) is not None:
+        return blind, 1.0, (_seen_holdout(leaked),)
+    # A scorer with this AUC has an advantage of at most 2 AUC - 1, if its ROC is concave.
+    explained = max(0.0, 2 * blind.high - 1) if blind.low > CHANCE else 0.0
+    return blind, explained, (_confounded(blind),) if explained else ()
 
 
 def blind_auc(crowd: Crowd, *, confidence: float) -> Estimate:

@@ -10,6 +10,7 @@ from unmask.reports.charts.forest import Row, forest_chart, grid_chart, rows_of
 from unmask.reports.charts.heat import heat_chart
 from unmask.reports.charts.histograms import distance_chart, histogram_chart
 from unmask.reports.charts.lines import ecdf_chart, finite, line_chart, power_chart, wealth_chart
+from unmask.reports.charts.mechanisms import sweep_chart, targets_chart, tradeoff_grid_chart
 from unmask.reports.charts.risk import risk_chart
 from unmask.reports.charts.roc import roc_chart
 from unmask.reports.charts.scatter import scatter_chart
@@ -32,6 +33,11 @@ DRAWN: dict[SeriesKind, Draw] = {
     SeriesKind.POWER: power_chart,
     SeriesKind.SCATTER: scatter_chart,
     SeriesKind.TRADEOFF: tradeoff_chart,
+}
+DRAWN_GRIDS: dict[GridKind, Callable[[str, Grid], Chart | None]] = {
+    GridKind.TRADEOFF: tradeoff_grid_chart,
+    GridKind.TARGETS: targets_chart,
+    GridKind.SWEEP: sweep_chart,
 }
 ALONE = frozenset({SeriesKind.RISK})  # each of these series has a chart to itself
 
@@ -58,8 +64,10 @@ def subject_of(series: Series) -> str:
 
 
 def chart_of_grid(grid: Grid) -> Chart | None:
-    """A heat map, or a forest plot of estimates with their intervals; None for tables that are to be read."""
+    """A chart of its kind, or a forest plot of estimates with their intervals; None for tables that are to be read."""
     name = f"table-{slug(grid.name)}"
+    if grid.kind in DRAWN_GRIDS:
+        return DRAWN_GRIDS[grid.kind](name, grid)
     if grid.kind is GridKind.HEAT:
         return heat_chart(name, grid.title, grid) if grid.rows and len(grid.columns) > 1 else None
     return grid_chart(name, grid)

@@ -19,10 +19,10 @@ from scipy.stats import rankdata
 from unmask.attacks.classifier import Classifier
 from unmask.attacks.learner import cross_fitted, told_apart
 from unmask.attacks.standing import Standing, standing
-from unmask.audits.release.scoring import one_row_each
 from unmask.audits.release.tables import Release
 from unmask.stream import stream
 from unmask.tables.table import Table, concatenate
+from unmask.tables.units import one_row_each
 
 MOST = 5_000  # people on either side; beyond, a random part
 FEWEST = 20  # people on either side: fewer cannot be halved and learnt from

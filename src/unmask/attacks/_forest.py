@@ -1,0 +1,257 @@
+"""A random forest of classification trees, compiled: what shadow attacks learn with, many times per audit.
+
+The forest of Breiman (2001) as scikit-learn grows it: each tree on a bootstrap sample, at each node the best Gini split among
+the square root of the features, until leaves are pure; scores are mean class shares of the leaves. It is exact. It is fast since
+features are replaced by their ranks once, for all trees and all targets that share them: a node counts its rows by rank instead
+of sorting them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+TREES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Features of releases, and the rank of each among the distinct values of its feature; both features x rows."""
+
+    values: np.ndarray
+    ranks: np.ndarray
+    distinct: np.ndarray  # per feature
+
+    @classmethod
+    def of(cls, features: np.ndarray) -> Ranked:
+        """Rank every column of rows x features."""
+        values = np.ascontiguousarray(features.T, dtype=np.float32)
+        count, rows = values.shape
+        ranks = np.empty((count, rows), dtype=np.uint16 if rows <= 1 << 16 else np.uint32)
+        keys = np.sort(_sortable(values), axis=1)
+        return cls(values, ranks, _rank(keys, ranks))
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees side by side: node by node the feature and the threshold (leaves: -1), the children and the shares of classes.
+
+    Speaks as scikit-learn's classifiers do.
+    """
+
+    classes_: np.ndarray
+    features: np.ndarray  # trees x nodes
+    thresholds: np.ndarray
+    children: np.ndarray  # the left one; the right one follows it
+    shares: np.ndarray  # trees x nodes x classes
+
+    def predict_proba(self, features: np.ndarray) -> np.ndarray:
+        """Rows x classes: mean shares over the trees."""
+        rows = np.ascontiguousarray(features, dtype=np.float32)
+        return np.asarray(_predict(rows, self.features, self.thresholds, self.children, self.shares))
+
+
+def grow(ranked: Ranked, rows: np.ndarray, answers: np.ndarray, seed: int, *, trees: int = TREES) -> Forest:
+    """A forest on these rows (numbers) with one answer each."""
+    classes, answer = np.unique(answers, return_inverse=True)
+    tried = max(1, int(np.sqrt(len(ranked.values))))
+    places = np.asarray(rows, dtype=np.int64)
+    tables = ranked.values, ranked.ranks, ranked.distinct
+    return Forest(classes, *_grow(*tables, places, answer.astype(np.int64), len(classes), trees, tried, seed))
+
+
+def _sortable(values: np.ndarray) -> np.ndarray:
+    """Unsigned integers that sort as the floats do, each with its row in the lower half."""
+    bits = (values + np.float32(0)).view(np.uint32)  # no negative zero: it must tie with zero
+    flipped = np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31))
+    return (flipped.astype(np.uint64) << np.uint64(32)) | np.arange(values.shape[1], dtype=np.uint64)
+
+
+@njit(nogil=True, cache=True)
+def _rank(keys, ranks):
+    distinct = np.empty(len(keys), dtype=np.int64)
+    for feature in range(len(keys)):
+        rank = 0
+        for place in range(keys.shape[1]):
+            key = keys[feature, place]
+            if place and key >> np.uint64(32) != keys[feature, place - 1] >> np.uint64(32):
+                rank += 1
+            ranks[feature, key & np.uint64(0xFFFFFFFF)] = rank
+        distinct[feature] = rank + 1
+    return distinct
+
+
+@njit(nogil=True, cache=True)
+def _below(state, bound):
+    """A random number below the bound (xorshift64*); the bias is below bound / 2^32."""
+    x = state[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    state[0] = x
+    high = (x * np.uint64(2685821657736338717)) >> np.uint64(32)
+    return np.int64((high * np.uint64(bound)) >> np.uint64(32))
+
+
+@njit(nogil=True, cache=True)
+def _grow(values, ranks, distinct, rows, answers, classes, trees, tried, seed):
+    count = len(rows)
+    most = 2 * count - 1
+    features = np.full((trees, most), -1, dtype=np.int64)
+    thresholds = np.zeros((trees, most))
+    children = np.zeros((trees, most), dtype=np.int64)
+    shares = np.zeros((trees, most, classes))
+    order = np.arange(len(values))
+    tally = np.zeros(ranks.shape[1], dtype=np.int64)
+    keys = np.empty(count, dtype=np.int64)
+    state = np.array([np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0xD1B54A32D192ED03)], dtype=np.uint64)
+    for tree in range(trees):
+        weights = np.zeros(count, dtype=np.int64)
+        for _ in range(count):
+            weights[_below(state, count)] += 1
+        held = np.flatnonzero(weights)  # places among the rows; each node owns a stretch
+        ends = np.zeros((most, 2), dtype=np.int64)
+        ends[0, 1] = len(held)
+        used, node = 1, 0
+        while node < used:
+            begin, end = ends[node]
+            here = held[begin:end]
+            total = np.zeros(classes, dtype=np.int64)
+            for place in here:
+                total[answers[place]] += weights[place]
+            whole = total.sum()
+            shares[tree, node] = total / whole
+            if total.max() < whole:
+                feature, cut = _best(
+                    ranks, distinct, rows, answers, weights, here, total, order, tried, tally, keys, state
+                )
+                if feature >= 0:
+                    middle, low, high = _parted(values[feature], ranks[feature], rows, here, cut)
+                    threshold = low / 2 + high / 2
+                    features[tree, node] = feature
+                    thresholds[tree, node] = threshold if threshold < high else low
+                    children[tree, node] = used
+                    ends[used, 0], ends[used, 1] = begin, begin + middle
+                    ends[used + 1, 0], ends[used + 1, 1] = begin + middle, end
+                    used += 2
+            node += 1
+    return features, thresholds, children, shares
+
+
+@njit(nogil=True, cache=True)
+def _best(ranks, distinct, rows, answers, weights, here, total, order, tried, tally, keys, state):
+    """The feature and the highest rank on its left side that lower the Gini impurity most; -1 if nothing differs.
+
+    Features are tried in random order; where all that were tried are constant here, the search goes on.
+    """
+    best, feature, cut, differ = -1.0, -1, 0, False
+    for visited in range(len(order)):
+        if visited >= tried and differ:
+            break
+        other = visited + _below(state, len(order) - visited)
+        order[visited], order[other] = order[other], order[visited]
+        candidate = order[visited]
+        if distinct[candidate] < 2:
+            continue
+        line = ranks[candidate]
+        if len(total) == 2 and distinct[candidate] <= 4 * len(here):
+            gain, rank = _counted(line, rows, answers, weights, here, total, tally)
+        else:
+            gain, rank = _sorted(line, rows, answers, weights, here, total, keys)
+        differ = differ or rank >= 0
+        if gain > best:
+            best, feature, cut = gain, candidate, rank
+    return feature, cut
+
+
+@njit(nogil=True, cache=True)
+def _counted(line, rows, answers, weights, here, total, tally):
+    """The best cut of one feature for two classes, by counting rows of each rank; -1 if the feature is constant here.
+
+    A rank's count holds all rows in the lower half, those of class 1 in the upper one. For two classes the decrease of
+    impurity is (n l1 - t1 l)^2 / (l r): l, r rows on either side of n, l1 and t1 of class 1 on the left and altogether.
+    """
+    low, high = len(tally), 0
+    for place in here:
+        rank = int(line[rows[place]])
+        tally[rank] += weights[place] + (weights[place] * answers[place] << 32)
+        if rank < low:
+            low = rank
+        if rank > high:
+            high = rank
+    whole, ones = total[0] + total[1], total[1]
+    best, cut, left, left_ones = -1.0, -1, 0, 0
+    for rank in range(low, high):
+        if tally[rank] == 0:
+            continue
+        left += tally[rank] & 0xFFFFFFFF
+        left_ones += tally[rank] >> 32
+        tally[rank] = 0
+        lead = float(whole * left_ones - ones * left)
+        sides = float(left) * (whole - left)
+        if lead * lead > best * sides:
+            best, cut = lead * lead / sides, rank
+    tally[high] = 0
+    return best, cut
+
+
+@njit(nogil=True, cache=True)
+def _sorted(line, rows, answers, weights, here, total, keys):
+    """The best cut of one feature for any number of classes, by sorting rows; -1 if the feature is constant here.
+
+    The decrease of impurity is half the sum over classes of (n l_k - t_k l)^2 / (l r); two classes have equal terms.
+    """
+    for place in range(len(here)):
+        keys[place] = np.int64(line[rows[here[place]]]) * len(rows) + here[place]
+    ordered = keys[: len(here)]
+    ordered.sort()
+    best, cut, on_left, whole = -1.0, -1, 0, total.sum()
+    left = np.zeros(len(total), dtype=np.int64)
+    for place in range(len(here) - 1):
+        owner, rank = ordered[place] % len(rows), ordered[place] // len(rows)
+        left[answers[owner]] += weights[owner]
+        on_left += weights[owner]
+        if rank < ordered[place + 1] // len(rows):
+            lead = 0.0  # for two classes the same numbers as by counting, so that ties are broken alike
+            for kind in range(1, len(total)):
+                ahead = float(whole * left[kind] - total[kind] * on_left)
+                lead += ahead * ahead
+            if len(total) > 2:
+                ahead = float(whole * left[0] - total[0] * on_left)
+                lead = (lead + ahead * ahead) / 2
+            sides = float(on_left) * (whole - on_left)
+            if lead > best * sides:
+                best, cut = lead / sides, rank
+    return best, cut
+
+
+@njit(nogil=True, cache=True)
+def _parted(values, ranks, rows, here, cut):
+    """Move places with a rank up to the cut to the front; how many, and the values on both sides of the gap."""
+    middle, low, high = 0, -np.inf, np.inf
+    for place in range(len(here)):
+        row = rows[here[place]]
+        if ranks[row] <= cut:
+            low = max(low, np.float64(values[row]))
+            here[place], here[middle] = here[middle], here[place]
+            middle += 1
+        else:
+            high = min(high, np.float64(values[row]))
+    return middle, low, high
+
+
+@njit(nogil=True, cache=True)
+def _predict(rows, features, thresholds, children, shares):
+    trees, _, classes = shares.shape
+    scores = np.zeros((len(rows), classes))
+    for row in range(len(rows)):
+        for tree in range(trees):
+            node = 0
+            while features[tree, node] >= 0:
+                right = np.int64(rows[row, features[tree, node]] > thresholds[tree, node])
+                node = children[tree, node] + right
+            for kind in range(classes):
+                scores[row, kind] += shares[tree, node, kind]
+    return scores / trees

@@ -1,0 +1,117 @@
+"""The rows of the release that agree best with what is known of a person.
+
+An agreement counts -log of the share of published rows that have the value (Fellegi and Sunter): a number counts by its bin, and
+for more if it is the very number. Rows vote with the square root of what their agreement says, since columns repeat one another.
+Cost: people x rows x known columns, about a tenth of a nanosecond each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from unmask.tables.exact import ExactValues
+from unmask.tables.table import Table
+
+NEAREST = 25  # rows that vote
+SHARPNESS = 0.5
+BLOCK = 4096  # rows whose sums stay in the fastest cache
+
+
+@dataclass(frozen=True, eq=False)
+class BestRows:
+    """The best rows of each person, best first."""
+
+    rows: np.ndarray  # people x NEAREST, -1 where there are no more
+    scores: np.ndarray
+    share: np.ndarray  # of all that is known of a person, by weight, that the best row agrees with
+    equal: np.ndarray  # how many rows (NEAREST at most) agree with all of it
+
+    def votes(self, values: np.ndarray, size: int, lean: np.ndarray) -> np.ndarray:
+        """How the best rows vote on a column (people x size), one vote leaning towards `lean`, the shares of all rows."""
+        there = self.rows >= 0
+        weight = np.where(there, np.exp(SHARPNESS * (self.scores - self.scores[:, :1])), 0.0)
+        cell = np.arange(len(self.rows))[:, None] * size + values[np.maximum(self.rows, 0)]
+        votes = np.bincount(cell.ravel(), weights=weight.ravel(), minlength=len(self.rows) * size)
+        votes = votes.reshape(len(self.rows), size) + lean
+        return votes / votes.sum(axis=1, keepdims=True)
+
+
+def best_rows(people: Table, release: Table, *, own: np.ndarray | None = None) -> BestRows:
+    """The rows that agree best with each person on all columns of these tables.
+
+    `own` is the place of each person among the rows, which is passed over. Rows should be in random order: ties go to the first.
+    """
+    asked, weights, offered = [], [], []
+    exact = ExactValues(people)
+    for place, column in enumerate(people.schema.columns):
+        codes, theirs = (table.codes[:, place].astype(np.int32) for table in (people, release))
+        rarity = _rarity(theirs, column.code_count)[codes]
+        unlisted = codes == column.unlisted_code
+        asked.append(np.where(unlisted, np.int32(-1), codes))
+        weights.append(rarity)
+        offered.append(theirs)
+        if column.is_numeric:
+            own_numbers, numbers = exact.codes[:, place], exact.find_column(release, place)
+            very = _rarity(np.maximum(numbers, -1) + 1, exact.counts[place] + 1)[np.maximum(own_numbers, -1) + 1]
+            asked.append(own_numbers)
+            weights.append(np.maximum(very - rarity, 0.0))
+            offered.append(numbers)
+    codes, worth = np.array(asked).T, np.array(weights).T
+    rows = np.full((len(people), NEAREST), -1, dtype=np.int64)
+    scores = np.full((len(people), NEAREST), -np.inf, dtype=np.float32)
+    places = np.full(len(people), -1, dtype=np.int64) if own is None else own.astype(np.int64)
+    _search(
+        np.ascontiguousarray(codes, dtype=np.int32), np.ascontiguousarray(worth, dtype=np.float32),
+        np.ascontiguousarray(np.array(offered), dtype=np.int32), places, rows, scores,
+    )  # fmt: skip
+    whole = np.where(codes >= 0, worth, 0.0).sum(axis=1)
+    complete = (codes >= 0).all(axis=1) & (whole > 0)
+    shares = np.minimum(np.round(scores / np.maximum(whole, 1e-9)[:, None], 5), 1.0)
+    share = np.where(rows[:, 0] >= 0, shares[:, 0], 0.0)
+    return BestRows(rows, scores, share, ((shares == 1) & (rows >= 0)).sum(axis=1) * complete)
+
+
+def _rarity(codes: np.ndarray, size: int) -> np.ndarray:
+    """-log of the share of rows that have each code."""
+    counts = np.bincount(codes, minlength=size)
+    return -np.log((counts + 0.5) / (len(codes) + 1.0))
+
+
+@njit(nogil=True, cache=True)
+def _add_agreement(column, code, weight, sums):
+    for row in range(column.size):
+        sums[row] += weight if column[row] == code else np.float32(0.0)
+
+
+@njit(nogil=True, cache=True)
+def _search(people, weights, columns, own, rows, scores):
+    width, total = columns.shape
+    kept = rows.shape[1]
+    sums = np.empty(BLOCK, dtype=np.float32)
+    for first in range(0, total, BLOCK):
+        size = min(BLOCK, total - first)
+        for person in range(people.shape[0]):
+            sums[:size] = np.float32(0.0)
+            for column in range(width):
+                if people[person, column] >= 0:
+                    _add_agreement(
+                        columns[column, first : first + size],
+                        people[person, column],
+                        weights[person, column],
+                        sums[:size],
+                    )
+            worst = scores[person, kept - 1]
+            for row in range(size):
+                if sums[row] <= worst or first + row == own[person]:
+                    continue
+                place = kept - 1
+                while place > 0 and scores[person, place - 1] < sums[row]:
+                    scores[person, place] = scores[person, place - 1]
+                    rows[person, place] = rows[person, place - 1]
+                    place -= 1
+                scores[person, place] = sums[row]
+                rows[person, place] = first + row
+                worst = scores[person, kept - 1]

@@ -1,0 +1,106 @@
+"""Matches, trees, scores: against plain loops."""
+
+import numpy as np
+import pytest
+
+import unmask
+from unmask.metrics.completion import combined
+from unmask.metrics.completion.domains import Domains
+from unmask.metrics.completion.matches import NEAREST, best_rows
+from unmask.metrics.completion.scores import Weighed, dealt_p_value, rarity
+from unmask.metrics.completion.trees import forests, predictors
+
+
+@pytest.fixture(scope="module")
+def adult():
+    return unmask.datasets.adult().take(np.arange(3000))
+
+
+def test_best_rows_equal_a_plain_search(adult):
+    known = ["age", "sex", "hours-per-week", "occupation"]
+    release, people = adult.take(np.arange(400)).select(known), adult.take(np.arange(400, 430)).select(known)
+    found = best_rows(people, release)
+    numeric = {position: place for place, position in enumerate(people.schema.numeric)}
+    for person in range(len(people)):
+        scores, whole = np.zeros(len(release)), 0.0
+        for place in range(len(known)):
+            same = release.codes[:, place] == people.codes[person, place]
+            weight = -np.log((same.sum() + 0.5) / (len(release) + 1))
+            scores += weight * same
+            whole += weight
+            if place in numeric:
+                very = release.numbers[:, numeric[place]] == people.numbers[person, numeric[place]]
+                more = max(0.0, -np.log((very.sum() + 0.5) / (len(release) + 1)) - weight)
+                scores += more * very
+                whole += more
+        assert np.allclose(np.sort(scores)[::-1][:NEAREST], found.scores[person], atol=1e-4)
+        assert found.share[person] == pytest.approx(scores.max() / whole, abs=1e-4)
+        assert found.equal[person] == min(NEAREST, int((scores > whole - 1e-6).sum()))
+
+
+def test_a_row_does_not_find_itself(adult):
+    release = adult.take(np.arange(500)).select(["age", "fnlwgt"])
+    rows = np.arange(50)
+    assert np.array_equal(best_rows(release.take(rows), release).rows[:, 0], rows)
+    assert not np.any(best_rows(release.take(rows), release, own=rows).rows == rows[:, None])
+
+
+def test_trees_learn_what_is_there_and_rows_are_told_by_trees_that_did_not_see_them(adult):
+    domains = Domains.of(adult)
+    place = adult.schema.position("education-num")
+    columns = domains.encode(adult)
+    known = predictors(adult.select(["education", "sex"]))
+    forest = forests(known, columns[[place]], domains.sizes[[place]], np.random.default_rng(1))[0]
+    rows = np.arange(300)
+    apart = forest.posterior(known[0][:, rows], rows)
+    assert apart.sum(axis=1) == pytest.approx(np.ones(300))
+    for row in (3, 77):
+        others = [one for one in forest.trees if row not in one.rows]
+        assert 0 < len(others) < len(forest.trees)
+        votes = np.mean([one.shares[one.tree.leaves(known[0][one.known][:, [row]])][0] for one in others], axis=0)
+        assert apart[row] == pytest.approx(votes, abs=1e-3)
+    assert (np.argmax(apart, axis=1) == columns[place, rows]).mean() > 0.95
+
+
+def test_weights_go_to_the_attack_that_is_right():
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 3, 400)
+    good = np.full((400, 3), 0.1)
+    good[np.arange(400), truth] = 0.8
+    bad = rng.dirichlet(np.ones(3), 400)
+    weights = combined._pooled_weights([bad, good, bad[::-1]], truth, np.ones(400))
+    assert weights[1] > 0.8
+    assert max(weights[0], weights[2]) < 0.2
+
+
+def test_that_people_stand_in_the_release_is_seen_and_not_imagined(adult):
+    """Everybody published: half of the people attacked are in it. A fresh table: nobody is."""
+    people, names = adult.take(np.arange(1000)), ["age", "education", "occupation", "hours-per-week"]
+    asked = people.select(names)
+    for release, inside in ((adult.take(np.arange(500)), True), (adult.take(np.arange(1000, 1500)), False)):
+        table = release.select(names)
+        hidden = best_rows(table.take(np.arange(200)), table, own=np.arange(200))
+        assert (combined._inside(best_rows(asked, table), hidden) > 0.1) is inside
+
+
+def test_shares_weigh_rare_values_and_have_an_interval():
+    codes = np.array([[0], [0], [0], [1]])
+    assert rarity(codes)[:, 0] == pytest.approx(-np.log([0.75, 0.75, 0.75, 0.25]))
+    rng = np.random.default_rng(3)
+    whole = rng.uniform(0.5, 2, 400)
+    people = Weighed(whole * (rng.random(400) < 0.3), whole)
+    share = people.share(0.95)
+    again = [people.take(rng.integers(0, 400, 400)).value for _ in range(2000)]
+    assert (share.low, share.high) == pytest.approx(tuple(np.quantile(again, (0.025, 0.975))), abs=0.006)
+    assert np.isnan(Weighed(np.zeros(2), np.zeros(2)).value)
+    assert (Weighed(np.ones(1), np.ones(1)).share(0.95).low, people.minus(people, 0.95).value) == (0, 0)
+
+
+def test_the_p_value_is_that_of_dealt_labels():
+    """Six people, three of them members: all 20 dealings are known."""
+    people = Weighed(np.array([3.0, 2.0, 1.0, 0.0, 0.0, 1.0]), np.full(6, 3.0))
+    assert dealt_p_value(people, 3, np.random.default_rng(1)) == pytest.approx(2 / 20, abs=0.02)
+    rng = np.random.default_rng(4)
+    found = [dealt_p_value(Weighed(rng.random(30), np.ones(30)), 10, rng) for _ in range(60)]
+    assert 0.35 < np.mean(found) < 0.65
+    assert sum(p <= 0.05 for p in found) <= 10, "99.9 % limit of 60 at 5 %"
