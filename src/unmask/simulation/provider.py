@@ -20,7 +20,7 @@ from unmask.metrics.similarity import Distance, Reference, Similarity
 from unmask.tables.distance import kth_distances
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
-from unmask.threats.oracle import Answers, Cost, Rules, ScoresShown, table_of
+from unmask.threats.oracle import Answers, CallCount, Rules, ScoresShown, table_of
 
 FEW = 64  # rows that are compared without packing the train table anew
 PERCENTILE = 5.0
@@ -74,8 +74,8 @@ class Provider:
         return self._rules
 
     @property
-    def cost(self) -> Cost:
-        return Cost(self._calls, self._sent)
+    def cost(self) -> CallCount:
+        return CallCount(self._calls, self._sent)
 
     def sample(self, rows: int, rng: np.random.Generator) -> Table:
         """Draw from the model; filtered rows are gone."""

@@ -64,7 +64,7 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Cost:
+class CallCount:
     """What an oracle was asked for so far."""
 
     calls: int
@@ -85,7 +85,7 @@ class Oracle(Protocol):
         ...
 
     @property
-    def cost(self) -> Cost:
+    def cost(self) -> CallCount:
         """What was asked so far."""
         ...
 

@@ -190,3 +190,13 @@ def test_wrong_input_is_told(words, said, adults, tmp_path, capsys):
 def test_tables_too_small_are_told(adults):
     with pytest.raises(unmask.UnmaskError, match="at least 40, or a --holdout"):
         unmask.reconstruct("bayesnet", adults.take(range(30)), **QUICK)
+
+
+def test_a_release_goes_to_its_own_audit(adults):
+    """With a synthetic table and no generator; both at once are two different audits."""
+    release = adults.take(range(300, 500))
+    told = unmask.reconstruct(real=adults.take(range(200)), synthetic=release, secrets=["income"], seed=1)
+    assert told.audit == "reconstruct"
+    assert told.plan["order"] == 3
+    with pytest.raises(unmask.UnmaskError, match="two different audits"):
+        unmask.reconstruct("mst", adults, synthetic=release)

@@ -16,7 +16,7 @@ from unmask.attacks.reconstruction.search import search_attack
 from unmask.audits.reconstruct.plan import ReconstructPlan, Searching
 from unmask.stream import stream
 from unmask.tables.regions import Region
-from unmask.threats.oracle import Cost, Oracle
+from unmask.threats.oracle import CallCount, Oracle
 
 SAMPLED = 4  # where calls are limited, one in so many goes to samples
 LEARNT_FROM = 20_000  # sampled rows that say which values go together
@@ -33,8 +33,8 @@ class Reconstruction:
     searched: Rebuilt
     read_sampling: int  # rows whose distance was asked for
     read: int
-    cost_sampling: Cost
-    cost: Cost
+    cost_sampling: CallCount
+    cost: CallCount
     guesses: np.ndarray  # as many rows as were found, the most frequent of the samples: what is left without the oracle
     notes: tuple[str, ...]
 
