@@ -8,6 +8,8 @@ from functools import partial
 
 import numpy as np
 
+from unmask.errors import ParameterError
+from unmask.metrics.completion.completion import completion, likely_known
 from unmask.metrics.copies import copies
 from unmask.stream import stream
 from unmask.tables.table import Table
@@ -91,6 +93,19 @@ def _copied(it: Publication) -> float:
     return 0.0 if told is None else told.value
 
 
+def _completed(it: Publication) -> float:
+    """Hidden values of real people that the release completes, by rarity, less those of others: what it remembers of people."""
+    if it.others is None:
+        return float("nan")
+    known = likely_known(it.real.schema, stream(it.seed, "known"))
+    try:
+        found = completion(it.real, it.synthetic, known=known, holdout=it.others, rng=stream(it.seed, "completion"))
+    except ParameterError:  # one column, or hidden ones in which everybody is the same
+        return float("nan")
+    memory = found.memory()
+    return float("nan") if memory is None else memory.value
+
+
 def _score(it: Publication) -> float:
     """What a learner reaches with other people after the release."""
     return score_of(it, it.synthetic)
@@ -151,8 +166,11 @@ INFORMATION = ReleaseMeasure("information", "mutual information of pairs", _info
 SIMILARITY = ReleaseMeasure("similarity", "similarity score (ganev2023)", _similarity)
 LABEL = ReleaseMeasure("label", "label predicted", _score, needs_label=True, needs_others=True)
 COPIES = ReleaseMeasure("copies", "unique real rows copied, beyond chance", _copied, is_utility=False)
+COMPLETED = ReleaseMeasure(
+    "completed", "values completed, beyond chance", _completed, needs_others=True, is_utility=False
+)
 
-MEASURES = (ONE_WAY, TWO_WAY, THREE_WAY, CORRELATION, INFORMATION, SIMILARITY, LABEL, COPIES)
+MEASURES = (ONE_WAY, TWO_WAY, THREE_WAY, CORRELATION, INFORMATION, SIMILARITY, LABEL, COPIES, COMPLETED)
 
 
 def measures_for(label: str | None, *, others: bool = True) -> tuple[ReleaseMeasure, ...]:
