@@ -21,7 +21,7 @@ MOST_PARAMETERS = 7
 TWICE = {"Histogram"}
 # Functions that users call, with a keyword for each thing that they may say. Verbs of the command line are callbacks.
 PUBLIC = {
-    "unmask": {"attack", "audit", "audit_epsilon", "compare", "everyone", "attack_pool", "describe"},
+    "unmask": {"attack", "audit", "audit_epsilon", "compare", "everyone", "attack_pool", "describe", "reconstruct"},
     "metrics": {
         "attribute_scenario", "cap", "cap_continuous", "cap_over_keys", "completion",
         "inference", "linear_reconstruction", "minimal_distance", "inferences", "linkability", "rank_linkage", "singling_out",

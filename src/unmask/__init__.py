@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unmask.audits.describe import describe
     from unmask.audits.epsilon.audit import audit_epsilon
     from unmask.audits.everyone.audit import everyone
+    from unmask.audits.reconstruct.audit import reconstruct
     from unmask.audits.release.audit import audit
     from unmask.audits.release.check import check
     from unmask.audits.reverse_map import reverse_map
@@ -52,6 +53,7 @@ _PLACES = {
     "describe": "unmask.audits.describe",
     "everyone": "unmask.audits.everyone.audit",
     "load": "unmask.results.directory",
+    "reconstruct": "unmask.audits.reconstruct.audit",
     "read_schema": "unmask.tables.read",
     "read_table": "unmask.tables.read",
     "reverse_map": "unmask.audits.reverse_map",
@@ -66,7 +68,7 @@ _PACKAGES = ("attacks", "datasets", "errors", "generators", "metrics", "stats", 
 __all__ = [  # noqa: RUF022 - by subject
     "read_table", "read_schema", "write_csv", "write_schema", "Table", "Schema", "Column", "Kind",
     "datasets", "generators", "Claim", "Neighbours",
-    "describe", "check", "attack", "audit", "everyone", "audit_epsilon", "reverse_map", "utility", "compare",
+    "describe", "check", "attack", "audit", "everyone", "audit_epsilon", "reconstruct", "reverse_map", "utility", "compare",
     "Result", "Finding", "Severity", "write", "load", "write_report",
     "attacks", "metrics", "stats", "testing",
     "errors", "UnmaskError", "__version__",

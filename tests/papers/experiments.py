@@ -16,6 +16,8 @@ from tests.papers.groundhog import (
     figure_15,
 )
 from tests.papers.hittmeir import table_6, tables_2_to_5, tables_7_to_10
+from tests.papers.reconsyn import figure_6 as reconsyn_figure_6
+from tests.papers.reconsyn import table_1, table_4
 from tests.papers.ruiz import risk_by_sets
 from tests.papers.tapas import differences, experiment_1, experiment_2
 
@@ -39,4 +41,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     table_6.EXPERIMENT,
     tables_7_to_10.EXPERIMENT,
     risk_by_sets.EXPERIMENT,
+    table_1.EXPERIMENT,
+    table_4.EXPERIMENT,
+    reconsyn_figure_6.EXPERIMENT,
 )

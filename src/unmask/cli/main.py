@@ -39,6 +39,7 @@ VERBS = {
     "utility": "What a release is still good for, beside fresh real people.",
     "compare": "Mechanisms side by side: what each hides, keeps and costs.",
     "epsilon": "Try to refute a differential-privacy claim.",
+    "reconstruct": "Rebuild records from what a provider's privacy metrics answer.",
     "work": "Help with a run that another process leads: a cluster of plain processes.",
     "reverse-map": "Express a release as a permutation of the real table plus noise.",
     "filter": "Drop synthetic rows that are too close to real ones, or outliers.",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.resources import as_file, files
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +15,19 @@ from unmask.tables.read import read_schema, read_table
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table, concatenate
 
-__all__ = ["Planted", "adult", "gaussian", "planted"]
+if TYPE_CHECKING:
+    from unmask.datasets.challenges import Challenge, challenge
+    from unmask.datasets.not_bundled import census, digits
+
+__all__ = ["Challenge", "Planted", "adult", "adult_small", "census", "challenge", "digits", "gaussian", "planted"]
+
+ADULT_SMALL = ("age", "education", "marital-status", "relationship", "sex", "income")
+_LATER = {
+    "Challenge": "challenges",
+    "census": "not_bundled",
+    "challenge": "challenges",
+    "digits": "not_bundled",
+}  # loaded when first used
 
 
 @cache
@@ -26,13 +40,18 @@ def adult() -> Table:
         return read_table(folder / "adult.csv.gz", read_schema(folder / "adult.schema.json"))
 
 
-def gaussian(dimensions: int = 2, rows: int = 2000, *, seed: int = 0, limit: float = 8.0) -> Table:
-    """Independent standard normal columns x1, x2, ... within a public range of +-limit."""
+def adult_small() -> Table:
+    """Six columns of Adult, as ganev2023 simplifies it: a domain that can be enumerated."""
+    return adult().select(ADULT_SMALL)
+
+
+def gaussian(dimensions: int = 2, rows: int = 2000, *, seed: int = 0, limit: float = 8.0, bins: int = 20) -> Table:
+    """Independent standard normal columns x1, x2, ... within a public range of +-limit, in equal bins."""
     if dimensions < 1 or rows < 1:
         raise ParameterError(f"A Gaussian table needs at least one column and one row, not {dimensions} and {rows}.")
     numbers = np.random.default_rng(seed).standard_normal((rows, dimensions)).clip(-limit, limit)
     columns = tuple(
-        Column(f"x{place}", Kind.CONTINUOUS, lower=-limit, upper=limit) for place in range(1, dimensions + 1)
+        Column(f"x{place}", Kind.CONTINUOUS, lower=-limit, upper=limit, bins=bins) for place in range(1, dimensions + 1)
     )
     schema = Schema(columns)
     codes = np.empty((rows, dimensions), dtype=schema.code_type, order="F")
@@ -76,3 +95,9 @@ def planted(rows: int = 1000, *, leaked: int = 20, columns: int = 10, levels: in
     chosen = np.sort(rng.choice(rows, leaked, replace=False))
     synthetic = concatenate([real.take(chosen), draw(rows - leaked)]).take(rng.permutation(rows))
     return Planted(real, synthetic, holdout, chosen)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -93,6 +93,7 @@ class SeriesKind(StrEnum):
     RISK = "risk"  # quantiles of everybody's risk
     WEALTH = "wealth"  # evidence against a claim over runs
     POWER = "power"  # how often a leak of some size is seen
+    SCATTER = "scatter"  # points of two kinds, moved at random
     TRADEOFF = "tradeoff"  # privacy against utility, a mark per release
 
 

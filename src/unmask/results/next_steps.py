@@ -99,7 +99,7 @@ def _after_a_comparison(words: Sequence[str]) -> tuple[NextStep, ...]:
 
 def _after_a_leak(result: Result) -> list[NextStep]:
     worst = worst_of(result.leaks)
-    if kind(worst) == "dp claim":
+    if kind(worst) == "dp claim" or result.audit == "reconstruct":
         return [NextStep(worst.advice)]
     named = [leak.name.removeprefix(IDENTIFIER) for leak in result.leaks if leak.name.startswith(IDENTIFIER)]
     if len(named) == len(result.leaks):

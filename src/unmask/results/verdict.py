@@ -72,7 +72,8 @@ CRITERIA = (
         "It can be told who was in the data",
     ),
     Question(
-        "reconstruction", "Reconstruction", "Can records be rebuilt from what is published?", False, (), _AUDIT,
+        "reconstruction", "Reconstruction", "Can records be rebuilt from what is published?", False, (),
+        "`unmask audit` or `unmask reconstruct` tests it.",
         "Records can be rebuilt from what is published",
     ),
     Question(
@@ -105,6 +106,8 @@ _CANNOT = {
     "everyone": "It speaks of fits to half of these people, which gives more away than a fit to all of them, and of leaks that "
     "its features can see; who is not on the list may still be at risk.",
     "epsilon": "Runs can refute a claim of differential privacy; they can never confirm it.",
+    "reconstruct": "It speaks of a provider who answers as this oracle does. A provider who shows no metrics is not attacked "
+    "this way, and may leak in others.",
     "release": "It speaks of this file and of attackers who know no more than those below. People unlike anybody in the "
     "holdout may be at higher risk than the averages say.",
 }

@@ -13,6 +13,7 @@ from unmask.reports.charts.lines import ecdf_chart, finite, line_chart, power_ch
 from unmask.reports.charts.mechanisms import sweep_chart, targets_chart, tradeoff_grid_chart
 from unmask.reports.charts.risk import risk_chart
 from unmask.reports.charts.roc import roc_chart
+from unmask.reports.charts.scatter import scatter_chart
 from unmask.reports.charts.svg import Chart
 from unmask.reports.charts.tradeoff import tradeoff_chart
 from unmask.results.grid import Grid, GridKind, Series, SeriesKind
@@ -30,6 +31,7 @@ DRAWN: dict[SeriesKind, Draw] = {
     SeriesKind.RISK: risk_chart,
     SeriesKind.WEALTH: wealth_chart,
     SeriesKind.POWER: power_chart,
+    SeriesKind.SCATTER: scatter_chart,
     SeriesKind.TRADEOFF: tradeoff_chart,
 }
 DRAWN_GRIDS: dict[GridKind, Callable[[str, Grid], Chart | None]] = {
