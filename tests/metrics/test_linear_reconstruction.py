@@ -161,6 +161,12 @@ def test_groups_with_enough_people_of_the_holdout_are_solved_for(rng):
     assert set(real.codes[alone.rows, 0]) == {0}
 
 
+def test_of_a_larger_holdout_as_many_are_drawn(rng):
+    found = linear_reconstruction(people(50, 25), people(50, 26), secret="secret", holdout=people(80, 27), rng=rng)
+    assert len(found.control_right) == 50
+    assert "50 of 80 people of the holdout are solved for, drawn at random" in found.notes[-1]
+
+
 def test_too_few_people_of_the_holdout_are_no_control(rng):
     found = linear_reconstruction(people(50, 19), people(50, 20), secret="secret", holdout=people(3, 21), rng=rng)
     assert (found.control, found.memory) == (None, None)

@@ -124,14 +124,15 @@ def linear_reconstruction(
     people, others = people.thinned(most // FEWEST, rng), others and others.thinned(most // FEWEST, rng)
     shared = _shared(people, others, most)
     mine, notes = _within(people, shared).fitting(most, rng), _told(people, shared, most, asked)
-    sides = [_Side(mine, one_row_each(real.take(mine.rows), rng))]
+    sides = [_Programme(mine, one_row_each(real.take(mine.rows), rng))]
     control_rows = np.empty(0, dtype=np.int64)
     if holdout is not None and others is not None:
-        theirs = _within(others, shared).some(mine.people, rng).fitting(most, rng)
+        alike = _within(others, shared)
+        theirs = alike.some(mine.people, rng).fitting(most, rng)
         judged = one_row_each(holdout.take(theirs.rows), rng)
         control_rows, enough = theirs.rows[judged], len(judged) >= FEWEST
-        sides += [_Side.among(theirs, judged, mine, rng)] if enough else []
-        notes += _told_of_the_control(theirs.people, mine.people)
+        sides += [_Programme.among(theirs, judged, mine, rng)] if enough else []
+        notes += _told_of_the_control(theirs.people, alike.people, mine.people)
     else:
         notes += (NO_HOLDOUT,)
     rows = _within(published, shared)
@@ -204,14 +205,14 @@ class _Solvable:
 
 
 @dataclass(frozen=True, eq=False)
-class _Side:
+class _Programme:
     """A programme: everybody in it, and the places of the rows that are judged."""
 
     everybody: _Solvable
     judged: np.ndarray
 
     @classmethod
-    def among(cls, people: _Solvable, judged: np.ndarray, others: _Solvable, rng: np.random.Generator) -> _Side:
+    def among(cls, people: _Solvable, judged: np.ndarray, others: _Solvable, rng: np.random.Generator) -> _Programme:
         """People in the place of as many others, in random order, so that nothing but their rows tells them apart."""
         left = others.some(others.people - people.people, rng)
         both = _Solvable(
@@ -311,7 +312,7 @@ def _told(people: _Solvable, shared: Sequence[tuple[int, int]], most: int, known
     )
 
 
-def _told_of_the_control(count: int, real: int) -> tuple[str, ...]:
+def _told_of_the_control(count: int, alike: int, real: int) -> tuple[str, ...]:
     """What a reader should know about the people of the holdout."""
     if count < FEWEST:
         few = f"{count:,} people of the holdout share what the people solved for share"
@@ -319,7 +320,8 @@ def _told_of_the_control(count: int, real: int) -> tuple[str, ...]:
     if count < real:
         among = f"among {real - count:,} real people drawn at random, so that both programmes have as many people"
         return (f"{count:,} people of the holdout are solved for {among}; they are judged alone.",)
-    return ()
+    drawn = f"{count:,} of {alike:,} people of the holdout are solved for, drawn at random"
+    return (f"{drawn}, so that both programmes have as many people.",) if count < alike else ()
 
 
 def _subsets(places: Sequence[int], order: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
