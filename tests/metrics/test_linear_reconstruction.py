@@ -135,7 +135,7 @@ def test_people_with_very_many_rows_are_thinned_and_fit(rng):
 
 @pytest.mark.parametrize(("held", "told"), [(300, 0), (40, 1)])
 def test_a_small_holdout_takes_the_place_of_real_people(held, told):
-    """A tenth has the secret, and 450 rows of a bootstrap: memory is about .12, whatever the size of the holdout."""
+    """A tenth has the secret, and 450 rows of a bootstrap: memory is about .13, or .1 with a small holdout."""
     memory = []
     for seed in range(4):
         rng = np.random.default_rng(seed)
