@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import unmask
-from unmask.metrics.completion import combined
-from unmask.metrics.completion.domains import Domains
-from unmask.metrics.completion.matches import NEAREST, best_rows
-from unmask.metrics.completion.scores import Weighed, dealt_p_value, rarity
-from unmask.metrics.completion.trees import forests, predictors
+from unmask.metrics.completing import combined
+from unmask.metrics.completing.domains import Domains
+from unmask.metrics.completing.matches import NEAREST, best_rows
+from unmask.metrics.completing.scores import Weighed, dealt_p_value, rarity
+from unmask.metrics.completing.trees import forests, predictors
 
 
 @pytest.fixture(scope="module")
