@@ -38,8 +38,10 @@ def fisher(attack: tuple[int, int], control: tuple[int, int]) -> float:
 
 
 def draws_for(level: float) -> int:
-    """Dealings with which a p-value can be at most `level`, also if two of them are as large; at most `MOST_DRAWS`."""
-    return max(DRAWS, min(MOST_DRAWS, math.ceil(3 / level))) if level > 0 else MOST_DRAWS
+    """Dealings with which a p-value can be at most `level`; the usual number where `MOST_DRAWS` would not do."""
+    if level * (MOST_DRAWS + 1) < 1:
+        return DRAWS
+    return max(DRAWS, min(MOST_DRAWS, math.ceil(3 / level)))  # also if two of them are as large
 
 
 def fisher_within(successes: ArrayLike, members: ArrayLike, strata: ArrayLike) -> float:

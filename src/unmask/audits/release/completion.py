@@ -119,7 +119,7 @@ def _columns_finding(judged: _Judged) -> Finding:
     share, control, memory = found.share(), found.control(), found.memory()
     severity = Severity.NONE
     if judged.p_value is not None and judged.p_value <= judged.error:
-        strict = found.memory(confidence=judged.strict)
+        strict = found.certain_memory(judged.strict)
         severity = case.plan.policy.severity(max(0.0, strict.low if strict else 0.0))
         severity = severity if severity.rank else Severity.LOW
     against = f", {words(control.value)} of that of people who are not in the data" if control else ""
@@ -249,10 +249,10 @@ def planted_records(judged: _Judged) -> PlantedLeak | None:
         return None
     seed, size, members = judged.case.plan.seed, len(found.people), len(found.rows)
     chosen, after = planted(found, judged.case.release.synthetic, stream(seed, "planted", PLANTED))
-    both = found.attacks[COMBINED].take(chosen), after
-    weights, blind = found.weights[chosen], found.baseline.whole[chosen]
+    blind, weights = found.baseline.take(chosen), found.weights[chosen]
+    both = [each.beyond(blind) for each in (found.attacks[COMBINED].take(chosen), after)]
     right = np.stack([(each.right * weights).sum(axis=1) for each in both])
-    whole = np.stack([each.whole & ~blind for each in both])
+    whole = np.stack([each.whole for each in both])
     rates, seen = [], []
     for rate in RATES:
         rng = stream(seed, "planted", PLANTED, f"{rate}")

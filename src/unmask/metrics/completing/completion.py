@@ -6,8 +6,9 @@
     baseline   everybody completed without the release: the same attack with the other half of the people, real and holdout
                alike, in its place; even guesses of real people without a holdout
 
-A number is right if its bin is. A record is completed if all hidden columns are; it counts if the baseline does not complete it
-too. Of a person with several rows one is attacked. Tests take people for independent: households need a person column.
+A number is right if its bin is. A record is completed if all hidden columns are. Tests count values and records that the baseline
+has not right as well: where real table and holdout differ a little, what the population gives differs. Of a person with several
+rows one is attacked. Tests take people for independent: households and repeated rows need a person column.
 """
 
 from __future__ import annotations
@@ -47,6 +48,10 @@ class Completed:
     def take(self, people: slice | np.ndarray) -> Completed:
         """Some of the people."""
         return Completed(self.right[people], self.whole[people])
+
+    def beyond(self, other: Completed) -> Completed:
+        """Less what another attack has right as well."""
+        return Completed(self.right & ~other.right, self.whole & ~other.whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,35 +107,40 @@ class Completion:
         people = self._weighed(self.attacks[attack], self.weights, column)
         return people.take(self._members).minus(people.take(self._others), confidence or self.confidence)
 
-    def weighed(self, found: Completed) -> Weighed:
-        """Everybody, by the rarity of what one attack completes."""
-        return self._weighed(found, self.weights, None)
+    def beyond_the_population(self, attack: str = COMBINED) -> Completed:
+        """What is completed, and not without the release as well; without a holdout all that is completed."""
+        found = self.attacks[attack]
+        return found.beyond(self.baseline) if len(self.control_rows) else found
+
+    def certain_memory(self, confidence: float) -> Estimate | None:
+        """As `memory`, of values that the population does not give: what a severity may rest on."""
+        if not len(self.control_rows):
+            return None
+        people = self._weighed(self.beyond_the_population(), self.weights, None)
+        return people.take(self._members).minus(people.take(self._others), confidence)
 
     def p_value(
         self, rng: np.random.Generator, *, strata: np.ndarray | None = None, level: float = 0.05
     ) -> float | None:
-        """Of "real people are completed no better than holdout people", exact; None without a holdout.
+        """Of "real people are completed no better than holdout people", by values that the population does not give; exact.
 
-        `strata` of everybody attacked: labels are dealt within them. `level` is the one that it is to be compared with.
+        None without a holdout. Labels are dealt within `strata` of everybody attacked. `level` is what it is to be compared with.
         """
         if not len(self.control_rows):
             return None
-        return dealt_p_value(self.weighed(self.attacks[COMBINED]), len(self.rows), rng, strata=strata, level=level)
-
-    def beyond_the_population(self, whole: np.ndarray) -> np.ndarray:
-        """Of records that are completed: those that are not completed without the release as well."""
-        return whole & ~self.baseline.whole if len(self.control_rows) else whole
+        people = self._weighed(self.beyond_the_population(), self.weights, None)
+        return dealt_p_value(people, len(self.rows), rng, strata=strata, level=level)
 
     def records(self, attack: str = COMBINED) -> tuple[Attempts, Attempts | None]:
         """Whose whole records were completed, and not without the release as well: real people, and holdout people."""
-        whole = self.beyond_the_population(self.attacks[attack].whole)
+        whole = self.beyond_the_population(attack).whole
         return Attempts(whole[self._members]), Attempts(whole[self._others]) if len(self.control_rows) else None
 
     def records_p_value(self, *, strata: np.ndarray | None = None) -> float | None:
         """Of "no more records of real people than of holdout people are completed" (Fisher); None without a holdout."""
         if not len(self.control_rows):
             return None
-        whole = self.beyond_the_population(self.attacks[COMBINED].whole)
+        whole = self.beyond_the_population().whole
         place = np.zeros(len(whole)) if strata is None else strata
         return fisher_within(whole, np.arange(len(whole)) < len(self.rows), place)
 
