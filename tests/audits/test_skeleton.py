@@ -47,6 +47,7 @@ def test_what_is_drawn_already_costs_no_time(people):
     class Quick:
         game = AttackPlan(generator="raw").game
         ground = type("Ground", (), {"targets": [0]})
+        analyst = None
 
         def play(self, task):
             return {}

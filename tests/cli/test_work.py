@@ -26,6 +26,22 @@ ATTACK = (
 )  # fmt: skip
 EVERYONE = ("everyone", "people.csv", "--generator", "cart", "--runs", 16, "--fail-on", "none", "--quiet")
 EPSILON = ("epsilon", "--generator", "histogram:epsilon=1", "--runs", 100, "--fail-on", "none", "--quiet")
+COMPARE = (
+    "compare", "people.csv", "--generators", "independent", "cart", "--targets", "2", "--tests", 40, "--shadows", 20,
+    "--train-rows", 60, "--repeats", 3, "--runs", 16, "--quiet",
+)  # fmt: skip
+RECONSTRUCT = (
+    "reconstruct",
+    "people.csv",
+    "--generator",
+    "bayesnet",
+    "--rounds",
+    8,
+    "--no-mitigations",
+    "--fail-on",
+    "none",
+    "--quiet",
+)
 FILES = ("result.json", "records.csv")
 PATIENCE = 180  # seconds; nobody waits for ever
 
@@ -91,7 +107,7 @@ def test_a_prepared_run_is_drawn_by_others_and_judged_by_its_own_command(folder)
     assert clean(folder / "prepared")
 
 
-@pytest.mark.parametrize("plan", [EVERYONE, EPSILON], ids=["everyone", "epsilon"])
+@pytest.mark.parametrize("plan", [EVERYONE, EPSILON, COMPARE, RECONSTRUCT], ids=lambda plan: plan[0])
 def test_other_audits_are_shared_too(folder, plan):
     name = plan[0]
     here(*plan, "--workers", 1, "--out", f"{name}-alone", folder=folder)

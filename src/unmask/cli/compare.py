@@ -39,12 +39,13 @@ def _has_value(words: list[str], place: int) -> bool:
     return place + 1 < len(words) and not words[place + 1].startswith("-")
 
 
-_made = AuditVerb(
+command = AuditVerb(
     "compare",
     __doc__,
     ComparePlan,
     audit="unmask.audits.compare.audit:CompareAudit",
     doing="Fitting and attacking",
+    draws=True,
     within="The coin game is left out first, then there are fewer releases, the same number for all.",
     tables=[table("population", "People to draw real tables from: CSV, TSV or Parquet.")],
     more=[
@@ -56,8 +57,5 @@ _made = AuditVerb(
         )
     ],
     without=("fail_on",),
+    kind=SpreadCommand,
 ).command
-
-command = SpreadCommand(
-    _made.name, help=_made.help, params=_made.params, callback=_made.callback, context_settings=_made.context_settings
-)

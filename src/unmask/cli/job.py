@@ -41,7 +41,7 @@ class Job:
         if runner.out is None or runner.draws is None:
             raise ParameterError("Others can work on a run only if it has a directory. Name one with --out.")
         for name, path in inputs.items():
-            if not os.path.isfile(path):
+            if not isinstance(path, Path) or not os.path.isfile(path):
                 raise ParameterError(f"{path}: others cannot read {name} from here. Give a file.")
         plain = {each.name: each.plain(getattr(plan, each.name)) for each in choices_of(type(plan))}
         paths = {name: str(path.absolute()) for name, path in inputs.items()}

@@ -25,5 +25,6 @@ command = AuditVerb(
         table("synthetic", "A release, instead of a generator.", many=True, required=False, metavar="[SYNTHETIC]..."),
     ],
     more=[click.Option(["--holdout"], type=PATH, help="Rows that the generator never saw. [default: half of REAL]")],
+    draws=True,
     within="Mitigations, and parts of a release's audit, are then left out.",
 ).command

@@ -26,13 +26,19 @@ if TYPE_CHECKING:
     from unmask.results.result import Result
 
 
-def verb(name: str, doc: str | None, parameters: Sequence[click.Parameter], run: Callable[..., Any]) -> click.Command:
+def verb(
+    name: str,
+    doc: str | None,
+    parameters: Sequence[click.Parameter],
+    run: Callable[..., Any],
+    kind: type[click.Command] = click.Command,
+) -> click.Command:
     """A command whose help is the docstring of its file, with a line for each table that it takes."""
     tables = [each for each in parameters if isinstance(each, TableArgument)]
     lines = [f"{(each.metavar or each.name or '').upper()}: {each.told}" for each in tables]
     if writes(parameters):
         parameters, run = [*parameters, force()], guarded(run)
-    return click.Command(
+    return kind(
         name,
         help="\n\n".join([(doc or "").strip(), *(["\b\n" + "\n".join(lines)] if lines else [])]),
         params=list(parameters),
@@ -55,6 +61,7 @@ class AuditVerb:
     without: Sequence[str] = ()  # common options that have no meaning here
     within: str = ""  # what a time budget means here
     out: str = ""  # where files go if --out is not given
+    kind: type[click.Command] = click.Command
     draws: bool = False  # whether its draws are tasks that other processes can take
 
     @property
@@ -63,7 +70,7 @@ class AuditVerb:
         parameters = [*self.tables, *of_plan(self.plan), *self.more, *common, *(of_draws() if self.draws else [])]
         if names_code(self.plan):
             parameters += trusting.options()
-        made = verb(self.name, self.doc, parameters, self.run)
+        made = verb(self.name, self.doc, parameters, self.run, self.kind)
         made.audit_verb = self  # type: ignore[attr-defined] # `unmask work` finds it here
         return made
 
@@ -115,7 +122,9 @@ class AuditVerb:
         if prepare or cluster == "shared":
             Job.of(self, plan, {name: given[name] for name in self._sources() if given.get(name)}, runner).write(out)
         if prepare:
-            say(f"Now: unmask work {out}, as often and on as many machines as you like; then repeat this command.")
+            runner.say(
+                f"Now: unmask work {out}, as often and on as many machines as you like; then repeat this command."
+            )
             return
         if not hush:
             ask_first(getattr(ready, "preflight", None))

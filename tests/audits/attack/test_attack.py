@@ -119,15 +119,19 @@ def test_published_data_gives_everything_away(population):
 
 def test_a_sanitiser_that_drops_the_target_protects_it(population):
     # Nine classes of about ten: which of them survive k = 10 hangs on chance, so the number of rows hides the target.
-    schema = replace(population.schema, keys=("a", "b"))
-    result = attack(
-        "sanitiser:k=10", replace(population, schema=schema), attacks=("record-linkage", "histogram"), targets="rows:0",
-        shadows=60, tests=150, train_rows=90,
-    )  # fmt: skip
-    for name in ("record-linkage", "histogram"):
-        found = line(result, name)
-        assert found["low"] <= 0 <= found["high"]
-        assert found["privacy gain"] > 0.7
+    people = replace(population, schema=replace(population.schema, keys=("a", "b")))
+    names = ("record-linkage", "histogram")
+    missed = dict.fromkeys(names, 0)
+    for seed in range(4):
+        result = attack(
+            "sanitiser:k=10", people, attacks=names, targets="rows:0", shadows=60, tests=150, train_rows=90, seed=seed
+        )
+        for name in names:
+            found = line(result, name)
+            missed[name] += not found["low"] <= 0 <= found["high"]
+            assert found["privacy gain"] > 0.7
+    # Of 24 seeds the forest's interval missed 0 in one, the first (mean of the advantages .008, standard error .011).
+    assert max(missed.values()) <= 1
 
 
 def test_uniform_secrets_are_guessed_at_chance_from_an_oblivious_generator(population):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -159,22 +159,36 @@ def _everyone(found: SideBySide) -> Iterator[Grid]:
 def _releases(published: Published, confidence: float) -> Iterator[Grid]:
     """What releases themselves give away: copies, and whatever else `MEASURES` has of this kind."""
     for place, each in enumerate(published.measures):
-        if each.is_utility:
-            continue
         lines = {**published.values, FRESH: published.fresh}
+        if each.is_utility or not _is_measured(lines, place):
+            continue
         rows = [(name, *three(mean_of(values[:, place], confidence)), len(values)) for name, values in lines.items()]
         heads, roles = ("mechanism", each.title, "low", "high", "draws"), (Role.TEXT, *TRIPLE, Role.TEXT)
         yield Grid(f"compare/{each.name}", capital(each.title), heads, tuple(rows), Section.ATTACKS, roles=roles)
 
 
+def _is_measured(lines: Mapping[str, np.ndarray], place: int) -> bool:
+    """Whether a measure has a value at all: a table with one number has no correlation."""
+    return any(not np.isnan(values[:, place]).all() for values in lines.values())
+
+
+def _mean(values: np.ndarray) -> Cell:
+    known = values[~np.isnan(values)]
+    return rounded(float(known.mean())) if len(known) else None
+
+
 def _utility(found: SideBySide) -> Grid:
     """A line per mechanism, a column per measure; the yardstick last."""
     published = found.published
-    measures = [each for each in published.measures if each.is_utility and each is not LABEL]
     lines = {**published.values, FRESH: published.fresh}
+    measures = [
+        each
+        for place, each in enumerate(published.measures)
+        if each.is_utility and each is not LABEL and _is_measured(lines, place)
+    ]
     heads = ["mechanism", *(each.title for each in measures)]
     rows: list[list[Cell]] = [
-        [name, *(rounded(float(np.nanmean(values[:, published.measures.index(each)]))) for each in measures)]
+        [name, *(_mean(values[:, published.measures.index(each)]) for each in measures)]
         for name, values in lines.items()
     ]
     if published.has(LABEL):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,13 +14,14 @@ from unmask import generators as generator_list
 from unmask.attacks.reconstruction.asked_rows import EMPTY
 from unmask.attacks.reconstruction.sample import locate
 from unmask.audits.part import Part, together
-from unmask.audits.plan import takes
+from unmask.audits.plan import choices_of, takes
 from unmask.audits.reconstruct.oracle_game import Block, attacked
 from unmask.audits.reconstruct.oracle_mitigations import mitigations_grid
 from unmask.audits.reconstruct.oracle_result import JudgedRecords, check_targets, oracle_part
 from unmask.audits.reconstruct.oracle_rounds import Deployment, RoundsSetting, round_tasks, used
 from unmask.audits.reconstruct.plan import Locator, ReconstructPlan, Wanted
 from unmask.audits.reconstruct.release import ReleaseReconstruction
+from unmask.audits.reconstruct.release_plan import ReleaseReconstructionPlan
 from unmask.audits.release.audit import LATE
 from unmask.audits.runner import Runner, Say, silent
 from unmask.errors import InputError, ParameterError
@@ -82,13 +84,16 @@ def audit_of(
     if not (synthetic is None or (isinstance(synthetic, list | tuple) and not synthetic)):
         if plan.generator:
             raise ParameterError("A generator and a synthetic table are two different audits: give one of them.")
+        _refuse(plan, generator_choices(), "a generator (--generator)", "a release (SYNTHETIC)")
         return ReleaseReconstruction.of(
             plan.of_a_release, real=real, synthetic=synthetic, holdout=holdout, schema=schema
         )
     if not plan.generator:
         raise ParameterError(
-            "--generator is missing. Name the generator behind the metrics; `unmask generators` lists them."
+            "--generator is missing. Name the generator behind the metrics (`unmask generators` lists them), or give a release: "
+            "unmask reconstruct real.csv synthetic.csv --holdout holdout.csv."
         )
+    _refuse(plan, ("secrets", "known", "order"), "a release (SYNTHETIC)", "a generator (--generator)")
     train = read_table(real, schema)
     held = None if holdout is None else read_table(holdout, train.schema)
     if plan.columns:
@@ -96,6 +101,19 @@ def audit_of(
     if plan.pictures and len(train.schema.columns) < PIXELS:
         raise ParameterError(f"--pictures shows the last {PIXELS} columns; the table has {len(train.schema.columns)}.")
     return OracleAudit(plan, plan.made(generator), train, held)
+
+
+def _refuse(plan: ReconstructPlan, names: Sequence[str], theirs: str, here: str) -> None:
+    """A choice that means nothing here is not passed over."""
+    for choice in choices_of(ReconstructPlan):
+        if choice.name in names and getattr(plan, choice.name) != choice.default:
+            raise ParameterError(f"{choice.asked} is a choice for {theirs}; this run is about {here}. Leave it out.")
+
+
+def generator_choices() -> tuple[str, ...]:
+    """The choices that a release does not have."""
+    shared = {choice.name for choice in choices_of(ReleaseReconstructionPlan)}
+    return tuple(choice.name for choice in choices_of(ReconstructPlan) if choice.name not in shared)
 
 
 class ReconstructAudit:
