@@ -8,7 +8,21 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unmask.reports.charts.svg import NARROW, Axis, Chart, Words, around, chart, line, path, shortened, tag, text, tick
+from unmask.reports.charts.svg import (
+    NARROW,
+    Axis,
+    Chart,
+    Words,
+    around,
+    chart,
+    fitted,
+    line,
+    path,
+    shortened,
+    tag,
+    text,
+    tick,
+)
 from unmask.reports.words import attack_rate, finding_badge, kind, number
 from unmask.results.grid import Cell, Grid, Role
 from unmask.results.policy import Policy
@@ -101,11 +115,12 @@ def forest_chart(
     def draw(width: int) -> tuple[int, list[Markup]]:
         return _forest(width, rows, axis, x_label, policy, base)
 
-    best, many = rows[0], f"The first {MOST} of {every}" if every > MOST else str(every)
+    most, least = max(rows, key=lambda row: row.value), min(rows, key=lambda row: row.value)
+    above = sum(row.low > base for row in rows)
     words = Words(
         name, title,
-        f"{many} estimates with their intervals. {best.label}: {number(best.value)}, "
-        f"interval {number(best.low)} to {number(best.high)}.",
+        f"{f'The first {MOST} of {every}. ' if every > MOST else ''}Highest: {_told(most)}. Lowest: {_told(least)}. "
+        f"{above} of {len(rows)} intervals lie above {number(base)}.",
     )  # fmt: skip
     legend = [("square", "estimate and interval")]
     if any(row.other is not None for row in rows) and other:
@@ -113,6 +128,10 @@ def forest_chart(
     if any(row.hollow for row in rows):
         legend.append(("square hollow", "plain success: no control to compare with"))
     return chart(words, draw, None, legend if len(legend) > 1 else ())
+
+
+def _told(row: Row) -> str:
+    return f"{row.label} {number(row.value)} ({number(row.low)} to {number(row.high)})"
 
 
 def _forest(
@@ -141,10 +160,10 @@ def _forest(
     for place, row in enumerate(rows):
         y = top + step * (place + 0.5) + (9 if narrow else 0)
         if narrow:
-            parts.append(text(2, y - 13, shortened(row.label, width - 84), class_="label halo"))
+            parts.append(text(2, y - 13, fitted(row.label, width - 84), class_="label halo"))
             parts.append(text(width - 4, y - 13, f"{row.shape} {number(row.value)}", class_="label end halo"))
         else:
-            parts.append(text(labels, y + 4, shortened(row.label, labels - 6), class_="label end"))
+            parts.append(text(labels, y + 4, fitted(row.label, labels - 6), class_="label end"))
             interval = f"{row.shape} {number(row.value)} ({number(row.low)} to {number(row.high)})"
             parts.append(text(width - 4, y + 4, interval, class_="tick end"))
         parts += _interval(x, y, row)

@@ -92,6 +92,15 @@ def shortened(words: str, width: float, *, size: float = 13) -> str:
     return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
 
 
+def fitted(label: str, width: float) -> str:
+    """A label of several parts that fits into a width: the first part gives way, since the last tell lines apart."""
+    first, between, rest = label.partition(" · ")
+    room = int(width / (0.56 * 13)) - len(between + rest)
+    if not between or len(label) <= room + len(between + rest) or room < 4:
+        return shortened(label, width)
+    return shortened(f"{first[: room - 1].rstrip()}…{between}{rest}", width)
+
+
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
     """A straight line."""
     return tag("line", x1=float(x1), y1=float(y1), x2=float(x2), y2=float(y2), class_=class_)
