@@ -270,7 +270,7 @@ def part_of(found: SideBySide, plan: ComparePlan) -> Part:
     notes = [
         f"Every mechanism was fitted to tables of {plan.train_rows:,} rows and published {rows:,} (a sanitiser: what survives).",
         "The attacker holds other people of the population and can run the mechanism. Against each mechanism the attack was "
-        "played that did best on the attacker's own releases; a better attack may change the order.",
+        "played that did best on the attacker's own releases (raw: record linkage); a better attack may change the order.",
         "Privacy gain: what record linkage gains from the published real table, less what the attack gains from the release, on "
         "the same coins.",
     ]

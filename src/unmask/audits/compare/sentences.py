@@ -84,6 +84,13 @@ def _beaten(contrasts: Contrasts, each: Dominance) -> str:
         return f"{each.loser} is clearly dominated by {each.winner}, which is better in: {wins}."
     won = {win.axis.name for win in each.wins}
     rest = [axis for axis in contrasts.axes if axis.name not in won]
+    ahead = [lead for axis in rest if (lead := contrasts.get(axis, each.loser, each.winner)).estimate.value > 0]
+    if ahead:
+        seems = "; ".join(f"{lead.axis.title} by {signed(lead.estimate)}" for lead in ahead)
+        return (
+            f"Whether {each.loser} is dominated by {each.winner} cannot be told with so few draws (--tests, --repeats). "
+            f"Better is {each.winner} in: {wins}. By the values {each.loser} is better in: {seems}."
+        )
     at_most = ", ".join(
         f"{axis.title} (by at most {max(0.0, contrasts.get(axis, each.loser, each.winner).estimate.high):.2f})"
         for axis in rest
