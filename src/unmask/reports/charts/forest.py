@@ -138,7 +138,8 @@ def _forest(
     width: int, rows: Sequence[Row], axis: Axis, x_label: str, policy: Policy | None, base: float
 ) -> tuple[int, list[Markup]]:
     narrow = width <= NARROW
-    labels = 0.0 if narrow else min(260.0, max(110.0, 12 + 7.4 * max(len(row.label) for row in rows)))
+    most = 300.0 if any(row.label.count(" · ") > 1 for row in rows) else 260.0
+    labels = 0.0 if narrow else min(most, max(110.0, 12 + 7.4 * max(len(row.label) for row in rows)))
     step, top = (42.0, 40.0 if policy else 18.0) if narrow else (26.0, 30.0 if policy else 12.0)
     height = int(top + step * len(rows) + 46)
     bottom = height - 46.0

@@ -17,6 +17,7 @@ from unmask.results.grid import Grid
 from unmask.results.readable import readable
 
 WIDE, NARROW = 680, 340
+SHORTEST = 8  # letters that are left of a part of a label
 LINES = 6  # line styles in the stylesheet; what comes after is grey
 
 
@@ -93,12 +94,15 @@ def shortened(words: str, width: float, *, size: float = 13) -> str:
 
 
 def fitted(label: str, width: float) -> str:
-    """A label of several parts that fits into a width: the first part gives way, since the last tell lines apart."""
-    first, between, rest = label.partition(" · ")
-    room = int(width / (0.56 * 13)) - len(between + rest)
-    if not between or len(label) <= room + len(between + rest) or room < 4:
-        return shortened(label, width)
-    return shortened(f"{first[: room - 1].rstrip()}…{between}{rest}", width)
+    """A label of several parts that fits into a width: the first give way, in their middle; the last tells lines apart."""
+    *parts, last = readable(label).replace("\n", " ").split(" · ")
+    over = len(label) - int(width / (0.56 * 13))
+    for place, part in enumerate(parts):
+        kept = max(SHORTEST, len(part) - over) if over > 0 else len(part)
+        if kept < len(part):
+            parts[place] = f"{part[: kept // 2]}…{part[len(part) - (kept - 1 - kept // 2) :]}"
+            over -= len(part) - kept
+    return shortened(" · ".join([*parts, last]), width)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
