@@ -9,8 +9,8 @@ import time
 import numpy as np
 
 import unmask
-from unmask.metrics.completion.combined import COMBINED
-from unmask.metrics.completion.completion import completion
+from unmask.metrics.completing.combined import COMBINED
+from unmask.metrics.completing.completion import completion
 
 GENERATORS = ("fresh", "raw", "cart", "copula", "bayesnet", "privbayes:epsilon=1")
 ROWS = 5_000
@@ -39,7 +39,7 @@ def main(seeds: str, *generators: str) -> None:
                 f"{generator:20} seed {seed}: completed {found.share().value:.3f} ({parts}), holdout {control.value:.3f}, "
                 f"without {found.without_release().value:.3f}; memory {memory.value:+.3f} {interval}, "
                 f"p {found.p_value(np.random.default_rng(seed)):.4f}; records {mine.successes.mean():.4f}, holdout "
-                f"{theirs.successes.mean():.4f}, p {found.records_p_value:.2g}; CPU {time.process_time() - began:.1f} s",
+                f"{theirs.successes.mean():.4f}, p {found.records_p_value():.2g}; CPU {time.process_time() - began:.1f} s",
                 flush=True,
             )
 

@@ -28,7 +28,7 @@ from unmask.audits.release.membership import membership_part
 from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.scoring import score_all, sides_of
 from unmask.audits.release.soundness import CHANCE, SURE, blind_auc
-from unmask.audits.release.tables import Release
+from unmask.audits.release.tables import Release, read_release
 from unmask.stats import auc
 from unmask.tables.table import Table, concatenate
 
@@ -240,6 +240,21 @@ def shifted(seed: int, share: float, *, size: int = 1_000) -> Release:
     return Release(
         population.take(order[:size]), (population.take(order[size : 2 * size]),), population.take(rest[:size])
     )
+
+
+def modal(seed: int, gap: float, *, size: int = 2_000) -> Release:
+    """Four keys, four hidden columns; 60 in 100 people have the same hidden values, fewer by `gap` in the holdout. No leak."""
+    rng = np.random.default_rng([seed, 6])
+
+    def people(share: float) -> pd.DataFrame:
+        same, columns = rng.random(size) < share, {}
+        for name in ("k0", "k1", "k2", "k3", "h0", "h1", "h2", "h3"):
+            usual = same & (rng.random(size) < (0.5 if name[0] == "k" else 1.0))
+            columns[name] = np.where(usual, "v0", np.char.add("v", rng.integers(0, 4, size).astype(str)))
+        return pd.DataFrame(columns)
+
+    real, synthetic, holdout = people(0.6), people(0.6), people(0.6 - gap)
+    return read_release(real, synthetic, holdout, None, keys=("k0", "k1", "k2", "k3"))
 
 
 def show_shift(seeds: range) -> None:

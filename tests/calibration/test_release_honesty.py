@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
-from benchmarks.release_leaks import case_of, findings, fresh, shifted
+from benchmarks.release_leaks import case_of, findings, fresh, modal, shifted
 from benchmarks.release_leaks import planted as planted_rows
 from unmask.audits.release.audit import audit
+from unmask.audits.release.case import Case
+from unmask.audits.release.completion import FAMILY, completion_part
 from unmask.audits.release.copies import copies_part
 from unmask.audits.release.leading.crowd import Crowd
 from unmask.audits.release.leading.judging import led
 from unmask.audits.release.leading.naming import named
+from unmask.audits.release.plan import ReleasePlan
 from unmask.datasets import planted
 from unmask.results.policy import Severity
 
@@ -89,3 +92,15 @@ def test_a_shifted_holdout_is_no_leak(share):
     assert sum(bool(what) and not differs for what, differs, _ in found) <= 6
     if share == 0.9:
         assert sum(differs for _, differs, _ in found) >= 24
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("gap", [0.05, 0.07])
+def test_completion_stays_below_medium_where_the_holdout_differs_a_little(gap):
+    """Nothing leaks; people with the usual hidden values are fewer in the holdout: none above low, and low in 2 of 12 at most."""
+    found = []
+    for seed in range(12):
+        part = completion_part(Case(modal(seed, gap), ReleasePlan(seed=seed), (FAMILY,)))
+        found.append(max(one.severity.rank for one in part.findings))
+    assert max(found) <= Severity.LOW.rank
+    assert sum(rank > 0 for rank in found) <= 2

@@ -60,7 +60,7 @@ def test_large_figures_are_gains_and_rates_are_small_print():
     page = render(examples.release())
     big = re.findall(r'<p class="big"><span>(.*?)</span>', page)
     assert big == ["6 more in 100", "9 more in 100", "6 more in 100", "31 more in 100", "1 more in 100", "ε ≥ 2.30"]
-    assert "than without the release" in page
+    assert "than on people who are not in the data" in page
     assert "attack 53 in 100" in Page(page).text
     assert "control 22 in 100" in Page(page).text
 

@@ -17,7 +17,7 @@ def shown(result, **options) -> str:
 def test_everything_in_a_result_is_shown():
     text = shown(full_result(), where="run/")
     for part in (
-        "▲ leak found (high): It can be told who was in the data: 19 more in 100 than without the release",
+        "▲ leak found (high): It can be told who was in the data: 19 more in 100 than on people who are not in the data",
         "19 in 100 members", "Someone who holds the release", "0.190 (0.120 to 0.270, 95 %, n = 200)", "Do not publish",
         "A grid", "gen-lra", "no holdout", "give one", "</script> <b>", "Seed 3", "Files are in run/",
     ):  # fmt: skip

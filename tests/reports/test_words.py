@@ -48,7 +48,7 @@ def test_control_and_direction_signs_are_visible_and_nothing_is_endless():
 def test_the_first_of_the_worst_findings_is_the_verdict():
     said = verdict(examples.release())
     assert said.badge.label == "leak found (high)"
-    assert said.sentence == "It can be told who was in the data: 31 more in 100 than without the release."
+    assert said.sentence == "It can be told who was in the data: 31 more in 100 than on people who are not in the data."
     assert said.support[0] == "Closest-record: 19 in 100 members are recognised at 1 in 100 false alarms."
 
 

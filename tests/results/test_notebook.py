@@ -20,7 +20,7 @@ def test_verdict_findings_and_what_to_do():
     text = shown(examples.release()).text
     for words in (
         "Audit of a synthetic table, seed 1", "▲ leak found (high)", "It can be told who was in the data: 31 more in 100",
-        "than without the release.", "▲ high", "Closest-record: 19 in 100 members are recognised",
+        "than on people who are not in the data.", "▲ high", "Closest-record: 19 in 100 members are recognised",
         "Gain over the control: 0.310 (0.260 to 0.360, 95 %, n = 1,000)", "◆ medium", "● low", "○ no leak found",
         "What to do next", "It cannot show that a release is anonymous",
     ):  # fmt: skip

@@ -5,7 +5,16 @@ import pytest
 from scipy.stats import binom, fisher_exact, hypergeom
 
 from unmask.errors import ParameterError
-from unmask.stats.labels import advantage_bound, depths_of, fisher, top_test
+from unmask.stats.labels import (
+    DRAWS,
+    MOST_DRAWS,
+    advantage_bound,
+    depths_of,
+    draws_for,
+    fisher,
+    fisher_within,
+    top_test,
+)
 
 
 @pytest.mark.parametrize(("a", "n", "c", "m"), [(10, 1000, 0, 1000), (3, 100, 20, 3000), (0, 5, 2, 9), (7, 7, 1, 9)])
@@ -101,3 +110,26 @@ def test_the_bound_is_taken_where_it_is_largest():
     low, depth = advantage_bound(scores, members, error=0.05, rng=np.random.default_rng(0))
     assert depth in (10, 40)
     assert 0 < low < 0.0625
+
+
+def test_fisher_within_strata_is_that_of_dealt_labels():
+    """One stratum is Fisher's test; of two, all dealings are listed."""
+    hit, inside = np.array([1, 1, 0, 1, 0, 0, 1, 0]), np.array([1, 1, 0, 0, 1, 1, 1, 0])
+    alike = fisher((3, 5), (1, 3))
+    assert fisher_within(hit, inside, np.zeros(8)) == pytest.approx(alike)
+    strata = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    counts = [hypergeom(4, int(hit[strata == s].sum()), int(inside[strata == s].sum())).pmf(range(5)) for s in (0, 1)]
+    total = np.convolve(*counts)
+    assert fisher_within(hit, inside, strata) == pytest.approx(total[3:].sum())
+    assert fisher_within(np.zeros(8), inside, strata) == 1
+    with pytest.raises(ParameterError, match="one stratum"):
+        fisher_within(hit, inside, strata[:4])
+    with pytest.raises(ParameterError, match="nobody"):
+        fisher_within([], [], [])
+
+
+@pytest.mark.parametrize("level", [0.05, 0.00075, 0.00019, 0.00015, 1e-5])
+def test_a_level_can_be_reached(level):
+    assert 1 / (draws_for(level) + 1) <= level
+    assert DRAWS <= draws_for(level) <= MOST_DRAWS
+    assert draws_for(1e-7) == DRAWS, "out of reach"

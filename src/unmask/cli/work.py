@@ -61,7 +61,7 @@ def _shard(ctx: click.Context, param: click.Parameter, text: str | None) -> tupl
         return (0, 1)
     part, _, parts = text.partition("/")
     if not (part.isdecimal() and parts.isdecimal()) or not 0 <= int(part) <= int(parts) or not int(parts):
-        raise click.BadParameter(f"'{text}' is no part; write 3/16", ctx, param)
+        raise click.BadParameter(f"'{text}' is no part; write 0/16 to 15/16", ctx, param)
     return int(part) % int(parts), int(parts)
 
 
@@ -82,7 +82,7 @@ command = verb(
         click.Argument(["directory"], type=PATH, metavar="DIR"),
         click.Option(
             ["--shard"], callback=_shard, metavar="I/N",
-            help="Begin with the I-th of N parts, so that N that start together seldom want the same. All help to the end.",
+            help="Begin with part I (from 0) of N, so that N that start together seldom want the same. All help to the end.",
         ),
         click.Option(["--workers"], type=int, help="Processes to use. [default: all cores]"),
         click.Option(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from unmask.metrics.cap import Cap, Matches, cap, matches
     from unmask.metrics.cap_continuous import ContinuousCap, Neighbourhood, cap_continuous
     from unmask.metrics.cap_over_keys import CapOverKeys, cap_over_keys
-    from unmask.metrics.completion.completion import Completion, completion
+    from unmask.metrics.completing.completion import Completion, completion
     from unmask.metrics.copies import Copies, copies
     from unmask.metrics.filters import Cleaned, OutlierFilter, SimilarityFilter
     from unmask.metrics.inference import Inference, Inferences, Tolerance, inference, inferences
@@ -63,7 +63,7 @@ _FILES: dict[str, tuple[str, ...]] = {
     "cap": ("Cap", "Matches", "cap", "matches"),
     "cap_continuous": ("ContinuousCap", "Neighbourhood", "cap_continuous"),
     "cap_over_keys": ("CapOverKeys", "cap_over_keys"),
-    "completion.completion": ("Completion", "completion"),
+    "completing.completion": ("Completion", "completion"),
     "copies": ("Copies", "copies"),
     "filters": ("Cleaned", "OutlierFilter", "SimilarityFilter"),
     "inference": ("Inference", "Inferences", "Tolerance", "inference", "inferences"),

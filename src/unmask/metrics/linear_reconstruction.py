@@ -8,7 +8,10 @@ rows of that cell. Least absolute deviations, by a linear programme (HiGHS, inte
 
 A category of V values has V unknowns a person, which add up to 1; a number is scaled to its public range and right if its bin is.
 A weak equation per person (its share of all rows) decides where cells leave a secret open. The control solves the same programme
-for holdout people, about whom the release knows nothing but the population; what real people gain over it is memory.
+for holdout people, about whom the release knows nothing but the population; what real people gain over it is memory. Fewer people
+in a programme are guessed otherwise (fewer to a cell, so more majority guesses), so both have as many people: where the holdout
+is smaller, its people take the place of as many real people, drawn at random, and are judged alone. Of a release that knows
+neither side, both programmes then have one distribution. All rows of a person are solved for, and one of them is judged.
 
 Cost: a second for 500 people and 3,240 equations, 5 s for 1,000; it grows with the square of the unknowns. So at most 1,000
 unknowns are solved for: in a larger table within people who share some known values, whose published rows are counted alone.
@@ -17,12 +20,13 @@ unknowns are solved for: in a larger table within people who share some known va
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations
 from math import comb
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from scipy.optimize import linprog
 
@@ -32,12 +36,14 @@ from unmask.metrics.legal import NO_HOLDOUT, Attempts, check_tables
 from unmask.stats import Estimate
 from unmask.tables.schema import Column
 from unmask.tables.table import Table
+from unmask.tables.units import one_row_each, units
 
 MOST_UNKNOWN = 1_000
 MOST_EQUATIONS = 4_000
 MOST_VALUES = 10  # of a category; the others are one value, which is never guessed
 WEAK = 0.01  # weight of a person's own equation
 FEWEST = 4  # people on a side
+ENOUGH = 30  # people of the holdout; groups with so many are preferred
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +52,12 @@ class LinearReconstruction:
 
     secret: str
     known: tuple[str, ...]
-    rows: np.ndarray  # of the real table
+    rows: np.ndarray  # of the real table, one of each person who was solved for
     right: np.ndarray
-    control_rows: np.ndarray  # of the holdout
-    control_right: np.ndarray
-    baseline_right: np.ndarray  # of real people: the most frequent value among published rows with equal known columns
+    control_rows: np.ndarray  # of the holdout, one of each person
+    control_right: np.ndarray  # empty if they are fewer than `FEWEST`
+    baseline_right: np.ndarray  # of real people: the most frequent value of the real table, guessed for everybody
+    lookup_right: np.ndarray  # of real people: the most frequent value among published rows with equal known columns
     equations: int
     error: float  # numbers: mean distance to the truth as a share of the public range; NaN for categories
     control_error: float
@@ -63,13 +70,18 @@ class LinearReconstruction:
 
     @property
     def control(self) -> Attempts | None:
-        """None without a holdout: memory was not measured, which is not zero."""
-        return Attempts(self.control_right) if len(self.control_rows) else None
+        """None without a holdout, or with too few people of it: memory was not measured, which is not zero."""
+        return Attempts(self.control_right) if len(self.control_right) else None
 
     @property
     def baseline(self) -> Estimate:
-        """What the release says of people with such columns, by a look into its rows."""
+        """The best guess of one value for everybody: no release, no known columns."""
         return Attempts(self.baseline_right).rate(self.confidence)
+
+    @property
+    def lookup(self) -> Estimate:
+        """What the release says of people with such columns, by a look into its rows."""
+        return Attempts(self.lookup_right).rate(self.confidence)
 
     @property
     def memory(self) -> Estimate | None:
@@ -104,29 +116,35 @@ def linear_reconstruction(
     people, published = _Solvable.of([real], asked, secret), _Solvable.of(sets, asked, secret)
     if len(np.unique(np.concatenate([people.codes, published.codes]))) < 2:
         raise ParameterError(f"Everybody has the same value of '{secret}', so there is nothing to reconstruct.")
+    if (published.codes == column.missing_code).all():
+        raise ParameterError(f"'{secret}' is missing in every row of the release, so there is nothing to solve from.")
     sought = _Secret.of(column, published)
     most = max(FEWEST, MOST_UNKNOWN // sought.unknowns)
-    shared = _shared(people.known, most)
-    sides, notes = [_within(people, shared).some(most, rng)], _told(people, shared, most, asked)
-    if holdout is not None:
-        others = _within(_Solvable.of([holdout], asked, secret), shared).some(len(sides[0]), rng)
-        sides += [others] if len(others) >= FEWEST else []
-        few = f"{len(others)} people of the holdout share what the people solved for share"
-        notes += () if len(others) >= FEWEST else (f"{few}: too few for a control, so memory was not measured.",)
+    others = None if holdout is None else _Solvable.of([holdout], asked, secret)
+    people, others = people.thinned(most // FEWEST, rng), others and others.thinned(most // FEWEST, rng)
+    shared = _shared(people, others, most)
+    mine, notes = _within(people, shared).fitting(most, rng), _told(people, shared, most, asked)
+    sides = [_Programme(mine, one_row_each(real.take(mine.rows), rng))]
+    control_rows = np.empty(0, dtype=np.int64)
+    if holdout is not None and others is not None:
+        alike = _within(others, shared)
+        theirs = alike.some(mine.people, rng).fitting(most, rng)
+        judged = one_row_each(holdout.take(theirs.rows), rng)
+        control_rows, enough = theirs.rows[judged], len(judged) >= FEWEST
+        sides += [_Programme.among(theirs, judged, mine, rng)] if enough else []
+        notes += _told_of_the_control(theirs.people, alike.people, mine.people)
     else:
         notes += (NO_HOLDOUT,)
     rows = _within(published, shared)
     rows = rows if len(rows) else published
     free = [place for place in range(len(asked)) if place not in dict(shared)] or list(range(len(asked)))
     cells = _subsets(free, order, rng)
-    solved = [_solved(side, rows, cells, sought) for side in sides]
-    guesses = [sought.guess(x) for x, _ in solved]
-    right = [guess == side.codes for guess, side in zip(guesses, sides, strict=True)]
-    errors = [sought.error(x, side) for (x, _), side in zip(solved, sides, strict=True)]
-    nobody = np.empty(0, dtype=np.int64)
+    solved = [_solved(side.everybody, rows, cells, sought) for side in sides]
+    right, errors = zip(*[side.judge(x, sought) for side, (x, _) in zip(sides, solved, strict=True)], strict=True)
+    first = mine.take(sides[0].judged)
     return LinearReconstruction(
-        secret, asked, sides[0].rows, right[0], sides[1].rows if len(sides) > 1 else nobody,
-        right[1] if len(sides) > 1 else nobody.astype(bool), _looked_up(sides[0], published, sought) == sides[0].codes,
+        secret, asked, first.rows, right[0], control_rows, right[1] if len(sides) > 1 else np.empty(0, dtype=bool),
+        first.codes == np.argmax(np.bincount(people.codes)), _looked_up(first, published, sought) == first.codes,
         solved[0][1], errors[0], errors[1] if len(sides) > 1 else float("nan"), confidence, notes,
     )  # fmt: skip
 
@@ -139,6 +157,7 @@ class _Solvable:
     codes: np.ndarray  # of the secret
     numbers: np.ndarray  # the secret on its public range, 0 to 1; NaN if missing, or if it is no number
     rows: np.ndarray
+    units: np.ndarray  # whose row it is; published rows are nobody's
 
     @classmethod
     def of(cls, tables: Sequence[Table], known: Sequence[str], secret: str) -> _Solvable:
@@ -149,17 +168,63 @@ class _Solvable:
         if column.is_numeric:
             numbers = np.concatenate([table.numbers[:, schema.numeric.index(at)] for table in tables])
             numbers = np.clip((numbers - column.lower) / ((column.upper - column.lower) or 1.0), 0.0, 1.0)
-        return cls(codes[:, places], codes[:, at], numbers, np.arange(len(codes)))
+        whose = units(tables[0]).of_row if len(tables) == 1 else np.arange(len(codes))
+        return cls(codes[:, places], codes[:, at], numbers, np.arange(len(codes)), whose)
 
     def __len__(self) -> int:
         return len(self.codes)
 
+    @property
+    def people(self) -> int:
+        return len(np.unique(self.units))
+
     def take(self, rows: np.ndarray) -> _Solvable:
-        return _Solvable(self.known[rows], self.codes[rows], self.numbers[rows], self.rows[rows])
+        return _Solvable(self.known[rows], self.codes[rows], self.numbers[rows], self.rows[rows], self.units[rows])
+
+    def thinned(self, most: int, rng: np.random.Generator) -> _Solvable:
+        """At most so many rows of each person, drawn at random."""
+        if np.bincount(self.units).max() <= most:
+            return self
+        order = rng.permutation(len(self))
+        return self.take(np.sort(order[pd.Series(order).groupby(self.units[order]).cumcount() < most]))
 
     def some(self, most: int, rng: np.random.Generator) -> _Solvable:
-        """At most so many, drawn at random."""
-        return self if len(self) <= most else self.take(np.sort(rng.choice(len(self), most, replace=False)))
+        """All rows of at most so many people, drawn at random."""
+        people = np.unique(self.units)
+        if len(people) <= most:
+            return self
+        return self.take(np.flatnonzero(np.isin(self.units, rng.choice(people, most, replace=False))))
+
+    def fitting(self, most: int, rng: np.random.Generator) -> _Solvable:
+        """At most so many rows: all of people drawn at random."""
+        if len(self) <= most:
+            return self
+        people, sizes = np.unique(self.units, return_counts=True)
+        order = rng.permutation(len(people))
+        return self.take(np.flatnonzero(np.isin(self.units, people[order[np.cumsum(sizes[order]) <= most]])))
+
+
+@dataclass(frozen=True, eq=False)
+class _Programme:
+    """A programme: everybody in it, and the places of the rows that are judged."""
+
+    everybody: _Solvable
+    judged: np.ndarray
+
+    @classmethod
+    def among(cls, people: _Solvable, judged: np.ndarray, others: _Solvable, rng: np.random.Generator) -> _Programme:
+        """People in the place of as many others, in random order, so that nothing but their rows tells them apart."""
+        left = others.some(others.people - people.people, rng)
+        both = _Solvable(
+            *[np.concatenate([getattr(side, each.name) for side in (people, left)]) for each in fields(_Solvable)]
+        )
+        order = rng.permutation(len(both))
+        return cls(both.take(order), np.argsort(order)[judged])
+
+    def judge(self, x: np.ndarray, sought: _Secret) -> tuple[np.ndarray, float]:
+        """Who was solved for rightly, and the error."""
+        side, found = self.everybody.take(self.judged), x[:, self.judged]
+        return sought.guess(found) == side.codes, sought.error(found, side)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,20 +270,26 @@ class _Secret:
         return float(np.nanmean(np.abs(x[0] - side.numbers))) if self.column.is_numeric else float("nan")
 
 
-def _shared(known: np.ndarray, most: int) -> list[tuple[int, int]]:
-    """Known values that at most so many people share, as (column, code): each time the largest group that is left."""
+def _shared(people: _Solvable, others: _Solvable | None, most: int) -> list[tuple[int, int]]:
+    """Known values that at most so many rows share, as (column, code): each time the largest group that is left.
+
+    Groups with enough people of the holdout come first.
+    """
     chosen: list[tuple[int, int]] = []
-    left = np.ones(len(known), dtype=bool)
-    while left.sum() > most and len(chosen) < known.shape[1] - 1:
+    left = people
+    while len(left) > most and len(chosen) < people.known.shape[1] - 1:
         used, groups = {place for place, _ in chosen}, []
-        for place in range(known.shape[1]):
+        for place in range(people.known.shape[1]):
             if place not in used:
-                values, counts = np.unique(known[left, place], return_counts=True)
-                groups += [(int(count), place, int(value)) for value, count in zip(values, counts, strict=True)]
-        fitting = [group for group in groups if most / 2 <= group[0] <= most]
-        _, place, value = max(fitting or groups)
-        chosen.append((place, value))
-        left &= known[:, place] == value
+                values, counts = np.unique(left.known[:, place], return_counts=True)
+                held = [0 if others is None else _within(others, [(place, value)]).people for value in values]
+                groups += [
+                    (min(few, ENOUGH), int(count), place, int(value))
+                    for few, count, value in zip(held, counts, values, strict=True)
+                ]
+        fitting = [group for group in groups if most / 2 <= group[1] <= most]
+        chosen.append(max(fitting or groups)[2:])
+        left, others = _within(left, chosen), others and _within(others, chosen)
     return chosen
 
 
@@ -231,12 +302,26 @@ def _within(side: _Solvable, shared: Sequence[tuple[int, int]]) -> _Solvable:
 
 def _told(people: _Solvable, shared: Sequence[tuple[int, int]], most: int, known: Sequence[str]) -> tuple[str, ...]:
     """What a reader should know about who was solved for."""
-    left = len(_within(people, shared))
-    if not shared and left <= most:
+    left = _within(people, shared)
+    if not shared and len(left) <= most:
         return ()
     where = f" who share a value of {', '.join(known[place] for place, _ in shared)}" if shared else ""
-    drawn = f", {most:,} of them drawn at random, which blurs the equations" if left > most else ""
-    return (f"At most {most:,} people are solved for at once: {left:,} of {len(people):,}{where}{drawn}.",)
+    drawn = ", some of them drawn at random, which blurs the equations" if len(left) > most else ""
+    return (
+        f"At most {most:,} rows are solved for at once: {left.people:,} of {people.people:,} people{where}{drawn}.",
+    )
+
+
+def _told_of_the_control(count: int, alike: int, real: int) -> tuple[str, ...]:
+    """What a reader should know about the people of the holdout."""
+    if count < FEWEST:
+        few = f"{count:,} people of the holdout share what the people solved for share"
+        return (f"{few}: too few for a control, so memory was not measured.",)
+    if count < real:
+        among = f"among {real - count:,} real people drawn at random, so that both programmes have as many people"
+        return (f"{count:,} people of the holdout are solved for {among}; they are judged alone.",)
+    drawn = f"{count:,} of {alike:,} people of the holdout are solved for, drawn at random"
+    return (f"{drawn}, so that both programmes have as many people.",) if count < alike else ()
 
 
 def _subsets(places: Sequence[int], order: int, rng: np.random.Generator) -> list[tuple[int, ...]]:

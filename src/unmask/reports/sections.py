@@ -164,7 +164,11 @@ def _than(finding: Finding, result: Result) -> str:
         return "how much of it the release adds is not known"
     if silence_of(result) is State.CONFOUNDED:
         return "than on the holdout, which differs by itself"
-    return "than without the release" if result.audit in OF_A_RELEASE else "than if they were not in the data"
+    return (
+        "than on people who are not in the data"
+        if result.audit in OF_A_RELEASE
+        else "than if they were not in the data"
+    )
 
 
 def _groups(result: Result) -> tuple[FindingGroup, ...]:

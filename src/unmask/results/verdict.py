@@ -222,7 +222,7 @@ def in_one_sentence(finding: Finding, result: Result) -> str:
     answer = next((each.answer for each in CRITERIA if each.name == kind(finding)), "")
     if not answer or finding.control is None or result.audit not in OF_A_RELEASE:
         return sentence(finding.title)
-    return f"{answer}: {more_in_100(finding.estimate.value)} than without the release."
+    return f"{answer}: {more_in_100(finding.estimate.value)} than on people who are not in the data."
 
 
 def _confounded(result: Result) -> tuple[str, ...]:
@@ -263,16 +263,19 @@ def _failures(result: Result) -> tuple[str, ...]:
     )
 
 
+def _spoken_of(result: Result) -> str:
+    """What an audit speaks of: a reconstruction without rounds has no oracle, but a release."""
+    return "release" if result.audit == "reconstruct" and "rounds" not in result.plan else result.audit
+
+
 def _cannot(result: Result) -> tuple[str, ...]:
     lines = []
     if result.findings:
         lines.append(
             "It cannot show that a release is anonymous: a better attack, or an attacker who knows more, may find more."
         )
-    if of_files(result):
-        lines.append(_CANNOT_FILES)
-    elif result.audit in _CANNOT:
-        lines.append(_CANNOT[result.audit])
+    if about := _CANNOT_FILES if of_files(result) else _CANNOT.get(_spoken_of(result)):
+        lines.append(about)
     if result.not_tested:
         lines.append(f"{plural(len(result.not_tested), 'test')} could not be run; the list below says why.")
     if any(item.schema.startswith("inferred") for item in result.inputs):

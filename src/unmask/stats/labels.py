@@ -7,6 +7,7 @@ then hypergeometric, exactly, for any number of people.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from unmask.stats._checks import BoolArray, FloatArray, IntArray, as_scores, che
 from unmask.stats.intervals import difference_limits
 
 DRAWS = 4_999  # dealings of the labels: p-values down to 1 in 5,000
+MOST_DRAWS = 199_999  # for the strictest levels
 SHALLOWEST = 5  # people at the top
 DEEPER = 1.6  # from one depth to the next
 DEPTHS = (1 / 64, 1 / 16, 1 / 4, 1 / 2)  # of the thresholds at which an advantage is bounded
@@ -33,6 +35,25 @@ def fisher(attack: tuple[int, int], control: tuple[int, int]) -> float:
     check_count("control", *control)
     (a, n_a), (c, n_c) = attack, control
     return float(_survival(_hypergeometric(a + c, n_a, n_a + n_c))[a])
+
+
+def draws_for(level: float) -> int:
+    """Dealings with which a p-value can be at most `level`; the usual number where `MOST_DRAWS` would not do."""
+    if level * (MOST_DRAWS + 1) < 1:
+        return DRAWS
+    return max(DRAWS, min(MOST_DRAWS, math.ceil(3 / level)))  # also if two of them are as large
+
+
+def fisher_within(successes: ArrayLike, members: ArrayLike, strata: ArrayLike) -> float:
+    """`fisher` with labels dealt within strata: the attack's successes are a sum of hypergeometric numbers."""
+    hit, inside = np.asarray(successes, dtype=bool), np.asarray(members, dtype=bool)
+    place = np.unique(strata, return_inverse=True)[1]
+    if not hit.shape == inside.shape == place.shape:
+        raise ParameterError("There must be one label, and one stratum, for each person.")
+    if not hit.size:
+        raise ParameterError("There is nobody to judge.")
+    drawn, marked = (np.bincount(place[which], minlength=place.max() + 1) for which in (hit, inside))
+    return float(min(1.0, _tail(drawn, marked, np.bincount(place))[int((hit & inside).sum())]))
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import unmask
+from benchmarks.release_leaks import modal
+from unmask.audits.reconstruct.release import UNSEEN, reconstruct_release
 from unmask.audits.release.audit import CHECKS
 from unmask.audits.release.case import Case
 from unmask.audits.release.completion import COLUMNS, COMPLETION, FAMILY, RECORDS, completion_part
@@ -13,6 +16,7 @@ from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.tables import read_release
 from unmask.reports.sections import cards_of
 from unmask.results.policy import Severity
+from unmask.results.state import State
 
 
 def people(count, start=0, keys=("age", "sex", "race", "marital-status", "fnlwgt")):
@@ -96,3 +100,53 @@ def test_the_card_of_reconstruction_is_answered_by_the_audit():
     assert card.comparisons == 2
     assert "more in 100" in card.big
     assert {"completed, by rarity", "record completed"} <= set(result.records.columns)
+
+
+def drawn(rng, rows, **sizes):
+    """Independent columns with so many values each."""
+    return pd.DataFrame(
+        {name: np.char.add("v", rng.integers(0, size, rows).astype(str)) for name, size in sizes.items()}
+    )
+
+
+def test_where_what_is_known_singles_out_nobody_nothing_would_have_been_seen():
+    """The release is the real table, but six kinds of people are all that is known: no claim, and no "no leak found"."""
+    rng = np.random.default_rng(0)
+    sizes = {"a": 2, "b": 3, **{f"h{place}": 5 for place in range(5)}}
+    real, holdout = drawn(rng, 500, **sizes), drawn(rng, 500, **sizes)
+    result = reconstruct_release(real, real, holdout=holdout, known=["a", "b"], seed=1)
+    assert result.state is not State.NONE
+    assert UNSEEN in result.facts.inconclusive
+    seen = next(line for line in result.series if line.name == "power/records that stand in the release")
+    assert max(seen.y[place] for place, rate in enumerate(seen.x) if rate <= 0.1) < 0.5
+
+
+def test_a_strict_confidence_does_not_silence_it():
+    """All records published with two of ten columns mixed: high at 95 and at 99 %, where 1 in 5,000 is above the level."""
+    rng, names = np.random.default_rng(0), "abcdefghij"
+    real, holdout = (drawn(rng, 300, **dict.fromkeys(names, 6)) for _ in range(2))
+    release = real.sample(frac=1, random_state=1).reset_index(drop=True)
+    for name in "ij":
+        release[name] = rng.permutation(release[name].to_numpy())
+    read = read_release(real, release, holdout, None, keys=tuple("abcde"))
+    for confidence in (0.95, 0.99):
+        case = Case(read, ReleasePlan(confidence=confidence, seed=1), (FAMILY,))
+        assert found(completion_part(case), COLUMNS).severity is Severity.HIGH
+    part = completion_part(Case(read, ReleasePlan(confidence=0.9999, seed=1), (FAMILY,)))
+    assert [item.name for item in part.not_tested] == ["record completion by columns"]
+
+
+def test_a_small_difference_of_the_holdout_is_no_leak():
+    """60 in 100 real and published people have the same hidden values, 53 in 100 of the holdout; the population knows them."""
+    part = completion_part(Case(modal(0, 0.07, size=1_000), ReleasePlan(seed=0), (FAMILY,)))
+    assert {finding.severity for finding in part.findings} == {Severity.NONE}
+
+
+def test_with_one_hidden_column_there_is_one_finding_and_titles_say_that_numbers_are_bins():
+    real, holdout, release = (
+        people(120, start, keys=("sex", "race")).select(["sex", "race", "age"]) for start in (0, 120, 240)
+    )
+    part = part_of(real, release, holdout)
+    assert [finding.name for finding in part.findings] == [COLUMNS]
+    assert "(numbers to their bin)" in part.findings[0].title
+    assert "households and repeated rows need a person column" in part.findings[0].threat

@@ -217,7 +217,7 @@ def score_all(
             try:
                 fitted = found.fit(pool, stream(setting.seed, "fit", name))
             except UnmaskError as problem:
-                refused.append(NotTested(name, str(problem), "see the reason"))
+                refused.append(NotTested(name, str(problem), "leave it out of --attacks"))
                 continue
             scored.append(Scored(name, fitted.score(blind), None))
     return scored, tuple(refused)
@@ -226,4 +226,4 @@ def score_all(
 def _without_scores(name: str, problem: str | None) -> NotTested:
     if problem is None:  # a new attack in an old directory
         return NotTested(name, "the draws were made before this attack was there", "draw anew: use another --out")
-    return NotTested(name, f"it failed: {problem}", "see the reason")
+    return NotTested(name, f"it failed: {problem}", "leave it out of --attacks")

@@ -66,5 +66,5 @@ def prepared(setting: TargetSetting, chosen: Chosen) -> tuple[TargetSetting, tup
             rng = stream(setting.seed, "prepare", name)
             ready[name] = found.prepare(static_view(setting), setting.masked, setting.secret, rng)
         except UnmaskError as problem:
-            refused.append(NotTested(name, str(problem), "see the reason"))
+            refused.append(NotTested(name, str(problem), "leave it out of --attacks"))
     return replace(setting, attacks=ready), tuple(refused)

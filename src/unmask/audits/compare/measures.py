@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from unmask.errors import ParameterError
-from unmask.metrics.completion.completion import completion, likely_known
+from unmask.metrics.completing.completion import completion, likely_known
 from unmask.metrics.copies import copies
 from unmask.stream import stream
 from unmask.tables.table import Table

@@ -90,7 +90,8 @@ def audit_of(
         )
     if not plan.generator:
         raise ParameterError(
-            "--generator is missing. Name the generator behind the metrics; `unmask generators` lists them."
+            "--generator is missing. Name the generator behind the metrics (`unmask generators` lists them), or give a release: "
+            "unmask reconstruct real.csv synthetic.csv --holdout holdout.csv."
         )
     _refuse(plan, ("secrets", "known", "order"), "a release (SYNTHETIC)", "a generator (--generator)")
     train = read_table(real, schema)

@@ -113,8 +113,8 @@ def _with_oracle(judged: JudgedRecords, confidence: float) -> Finding:
     severity = Severity.HIGH if gain.low > 0 else Severity.NONE  # records rebuilt beyond chance
     guesses, _ = judged.hits(judged.outcome.guesses)
     advice = (
-        "Show no scores of similarity for rows that customers choose, and no pass or fail: neither is private. Put noise for "
-        "differential privacy on every answer, and count the calls."
+        "Show no scores of similarity for rows that customers choose. What each change would have left stands under mitigations; "
+        "a guarantee is only noise for differential privacy on every answer, with the calls counted."
         if severity is Severity.HIGH
         else advice_for(severity)
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from unmask.audits.part import Part, together
 from unmask.audits.plan import takes
-from unmask.audits.reconstruct.release_linear import LINEAR, linear_part
+from unmask.audits.reconstruct.release_linear import LINEAR, UNPLANTED, linear_part
 from unmask.audits.reconstruct.release_plan import ReleaseReconstructionPlan
 from unmask.audits.release.audit import LATE, less_explained, records_of
 from unmask.audits.release.case import Case, Family
@@ -96,6 +96,8 @@ class ReleaseReconstruction:
             parts.append(Part(not_tested=(NotTested(name, *LATE),)) if runner.is_late else step())
         runner.progress(total - 1, total)
         whole = together([*parts, *_unnamed(release)])
+        if any(one.name.startswith(LINEAR.name) for one in whole.findings):
+            whole += Part(notes=(UNPLANTED,), facts=Facts(visible=(UNPLANTED,)))
         whole = _beside_the_holdout(case, whole) if release.holdout is not None else whole + _NO_HOLDOUT
         runner.progress(total, total)
         return whole.told(self.expected(), records_of(release, whole))

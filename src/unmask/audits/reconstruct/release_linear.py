@@ -11,19 +11,28 @@ from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, REDO, Case, Family,
 from unmask.audits.release.exposure import of_attempts
 from unmask.errors import ParameterError
 from unmask.metrics.legal import NO_HOLDOUT
-from unmask.metrics.linear_reconstruction import LinearReconstruction, linear_reconstruction
+from unmask.metrics.linear_reconstruction import ENOUGH, FEWEST, LinearReconstruction, linear_reconstruction
 from unmask.results.figures import figure
 from unmask.results.grid import Cell, Grid, Section
 from unmask.results.policy import Severity
-from unmask.results.result import Finding, NotTested
+from unmask.results.result import Facts, Finding, NotTested
 from unmask.stats.labels import fisher
 from unmask.stream import stream
 
 LINEAR = Family("linear reconstruction", 0.5, lambda release: len(release.schema.secrets))
 HEADS = (
-    "secret", "people", "equations", "real people", "holdout", "memory", "low", "high", "rows with equal columns",
+    "secret", "people", "equations", "real people", "holdout", "memory", "low", "high", "most frequent value",
+    "rows with equal columns",
     "error, share of the range", "error, holdout",
 )  # fmt: skip
+UNPLANTED = (
+    "Linear reconstruction: no leak was planted for it, so not even a leak of everybody's secret is known to be visible. "
+    "That it finds nothing says nothing."
+)
+MORE_PEOPLE = (
+    f"Give a larger holdout, of which {ENOUGH} people or more share what the people solved for share (the notes say what), "
+    "or name fewer columns as known."
+)
 
 
 def linear_part(case: Case, secret: str, known: tuple[str, ...], order: int) -> Part:
@@ -41,7 +50,22 @@ def linear_part(case: Case, secret: str, known: tuple[str, ...], order: int) -> 
     title = f"{secret} solved for from cells of {min(order, len(found.known))} known columns"
     grid = Grid(name, title, HEADS, (_row(found),), Section.ATTACKS)
     notes = tuple(f"{name}: {note}" for note in found.notes if note != NO_HOLDOUT)  # which is said already
-    return Part((_finding(case, name, found),), (grid,), notes=notes, columns=((f"{secret} solved for", hit),))
+    columns = ((f"{secret} solved for", hit),)
+    return Part((_finding(case, name, found),), (grid,), notes=notes, columns=columns) + _no_control(case, name, found)
+
+
+def _no_control(case: Case, name: str, found: LinearReconstruction) -> Part:
+    """What is said where memory was not measured; with too few people of a holdout the verdict is no answer."""
+    if found.control is not None:
+        return Part()
+    what = f"{name} against a control"
+    if case.release.holdout is None:
+        reason = "there is no holdout, so memory cannot be told from what the population teaches"
+        return Part(not_tested=(NotTested(what, reason, HOW_TO_GET_A_HOLDOUT),))
+    few = len(found.control_rows)
+    reason = f"{few or 'no'} {'person' if few == 1 else 'people'} of the holdout can be compared, fewer than {FEWEST}"
+    unknown = f"{name.capitalize()} was not measured against a control: {reason}."
+    return Part(not_tested=(NotTested(what, reason, MORE_PEOPLE),), facts=Facts(inconclusive=(unknown,)))
 
 
 def _row(found: LinearReconstruction) -> tuple[Cell, ...]:
@@ -51,6 +75,7 @@ def _row(found: LinearReconstruction) -> tuple[Cell, ...]:
         found.secret, len(found.rows), found.equations, round(float(found.right.mean()), 4),
         None if control is None else round(float(control.successes.mean()), 4),
         *(None if cell is None else round(cell, 4) for cell in cells), round(found.baseline.value, 4),
+        round(found.lookup.value, 4),
         *(None if math.isnan(error) else round(error, 4) for error in (found.error, found.control_error)),
     )  # fmt: skip
 
@@ -67,15 +92,17 @@ def _finding(case: Case, name: str, found: LinearReconstruction) -> Finding:
     )
     rate = mine.rate(confidence)
     estimate = figure(memory or rate)
+    solved = f"{len(found.rows):,} real people solved for"
+    how_to_measure = HOW_TO_GET_A_HOLDOUT if case.release.holdout is None else MORE_PEOPLE
     return Finding(
         name,
-        f"{found.secret} solved for from the counts of the release: right for {words(rate.value)} real people{against}",
+        f"{found.secret} solved for from the counts of the release: right for {words(rate.value)} of the {solved}{against}",
         f"Someone who holds the release and knows {len(found.known)} columns of everybody in the data solves for {found.secret}.",
         "reconstruction",
         severity,
         estimate,
         figure(found.baseline),
         None if theirs is None else figure(theirs.rate(confidence)),
-        REDO if severity.rank else (case.unproven(estimate) if memory else HOW_TO_GET_A_HOLDOUT),
+        REDO if severity.rank else (case.unproven(estimate) if memory else how_to_measure),
         of_attempts(mine, theirs, confidence),
     )

@@ -72,7 +72,11 @@ class Case:
 
     def unproven(self, figure: Figure) -> str:
         """What to say of a comparison that carries no finding."""
-        if figure.low > 0:
+        return self.untold(figure.low > 0)
+
+    def untold(self, beyond_chance: bool) -> str:
+        """The same of one that is, or is not, beyond chance on its own."""
+        if beyond_chance:
             return (
                 "More often than chance explains on its own, but not for certain among "
                 f"{self.comparisons} comparisons: no finding."

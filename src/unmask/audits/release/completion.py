@@ -12,15 +12,15 @@ from unmask.audits.release.exposure import of_attempts
 from unmask.audits.release.leading.planted import RATES, SEEN, TRIALS, PlantedLeak
 from unmask.audits.release.tables import Release
 from unmask.errors import ParameterError
-from unmask.metrics.completion.combined import COMBINED
-from unmask.metrics.completion.completion import Completion, completion, likely_known
-from unmask.metrics.completion.scores import Weighed
+from unmask.metrics.completing.combined import COMBINED
+from unmask.metrics.completing.completion import Completion, completion, likely_known, planted
+from unmask.metrics.completing.scores import Weighed, near_p_value
 from unmask.results.figures import figure
 from unmask.results.grid import Cell, Grid, Role, Section, Series, SeriesKind
 from unmask.results.policy import Severity
 from unmask.results.result import Finding, NotTested
 from unmask.stats import Estimate
-from unmask.stats.labels import fisher
+from unmask.stats.labels import draws_for, fisher
 from unmask.stream import stream
 from unmask.tables.schema import quoted
 
@@ -28,6 +28,8 @@ FAMILY = Family("record completion", 0.03, lambda release: 2 * (len(release.sche
 COLUMNS, RECORDS = "completion", "completed records"  # the two findings
 PLANTED = "records that stand in the release"
 FEWEST_HIDDEN = 3  # columns of a record that is rebuilt; with fewer it is a guess like any other
+CERTAIN = 0.01  # of the real people rebuilt beyond the holdout, at least and for certain, before that is high
+INDEPENDENT = "Exact if rows are independent people: households and repeated rows need a person column."
 
 ATTACK_HEADS = (
     "attack", "real people", "holdout", "memory", "low", "high", "records of real people", "records of the holdout",
@@ -43,6 +45,7 @@ class _Judged:
     family: Family
     found: Completion
     p_value: float | None  # of "no better than people who are not in the data"
+    records_p_value: float | None  # the same of whole records
     known: str  # in words
 
     @property
@@ -53,6 +56,11 @@ class _Judged:
     def strict(self) -> float:
         return self.case.strict(self.family)
 
+    def advice(self, severity: Severity, p_value: float | None) -> str:
+        if p_value is None:
+            return HOW_TO_GET_A_HOLDOUT
+        return REDO if severity.rank else self.case.untold(p_value <= 1 - self.case.plan.confidence)
+
 
 def completion_part(case: Case) -> Part:
     """Columns and whole records of real people, of holdout people, and without the release; known are the keys."""
@@ -61,31 +69,37 @@ def completion_part(case: Case) -> Part:
 
 def completed(case: Case, family: Family, known: tuple[str, ...] = ()) -> tuple[Part, PlantedLeak | None]:
     """The part, and what it would have seen; None if that was not measured."""
-    release, seed = case.release, case.plan.seed
+    release, seed, crowd = case.release, case.plan.seed, case.crowd
+    real, holdout = release.real, release.holdout
+    if crowd is not None:  # of whom it is known who look alike without the release
+        real, holdout = (crowd.people.take(np.flatnonzero(crowd.members == side)) for side in (True, False))
     asked = known or likely_known(release.schema, stream(seed, "known columns"))
     try:
         found = completion(
-            release.real, release.synthetic, known=asked, holdout=release.holdout, confidence=case.plan.confidence,
+            real, release.synthetic, known=asked, holdout=holdout, confidence=case.plan.confidence,
             rng=stream(seed, "completion"),
         )  # fmt: skip
     except ParameterError as problem:  # a table of one column, of keys alone, of constants
         return Part(not_tested=(NotTested("record completion", str(problem), "name other columns as known"),)), None
-    p_value = found.p_value(stream(seed, "completion", "labels"))
-    judged = _Judged(case, family, found, p_value, quoted(found.known))
-    planted = planted_records(judged)
+    strata = None
+    if crowd is not None:
+        strata = crowd.strata[np.concatenate([found.rows, len(crowd.member_rows) + found.control_rows])]
+    p_value = found.p_value(stream(seed, "completion", "labels"), strata=strata, level=case.error(family))
+    judged = _Judged(case, family, found, p_value, found.records_p_value(strata=strata), quoted(found.known))
+    leak = planted_records(judged)
     part = Part(
-        (_columns_finding(judged), _records_finding(judged)),
+        (_columns_finding(judged), *((_records_finding(judged),) if len(found.hidden) > 1 else ())),
         (_attacks(found), _columns(found)),
-        () if planted is None else (_power(planted),),
+        () if leak is None else (_power(leak),),
         (
             _why(release, known).format(judged.known),
             *found.notes,
-            *(() if planted is None else (in_a_sentence(planted),)),
+            *(() if leak is None else (in_a_sentence(leak),)),
         ),
-        not_tested=_no_control(release),
-        columns=_per_record(release, found),
+        not_tested=(*_no_control(release), *_unreachable(judged)),
+        columns=_per_record(case, found),
     )
-    return part, planted
+    return part, leak
 
 
 def _why(release: Release, known: tuple[str, ...]) -> str:
@@ -105,52 +119,54 @@ def _columns_finding(judged: _Judged) -> Finding:
     share, control, memory = found.share(), found.control(), found.memory()
     severity = Severity.NONE
     if judged.p_value is not None and judged.p_value <= judged.error:
-        strict = found.memory(confidence=judged.strict)
+        strict = found.certain_memory(judged.strict)
         severity = case.plan.policy.severity(max(0.0, strict.low if strict else 0.0))
         severity = severity if severity.rank else Severity.LOW
     against = f", {words(control.value)} of that of people who are not in the data" if control else ""
     estimate = figure(memory or share)
     return Finding(
         COLUMNS,
-        f"Completing records: {words(share.value)} of what is hidden of real people is right, rare values counting more{against}",
+        f"Completing records: {words(share.value)} of what is hidden of real people is right (numbers to their bin), rare values "
+        f"counting more{against}",
         _threat(judged),
         "reconstruction",
         severity,
         estimate,
         figure(found.without_release()),
         figure(control) if control else None,
-        REDO if severity.rank else (case.unproven(estimate) if memory else HOW_TO_GET_A_HOLDOUT),
+        judged.advice(severity, judged.p_value),
     )
 
 
 def _records_finding(judged: _Judged) -> Finding:
-    """The share of people whose whole record is completed: high where that is beyond chance."""
+    """The share of people whose whole record the release completes: high where at least 1 in 100 are, for certain."""
     case, found = judged.case, judged.found
     confidence = case.plan.confidence
     mine, theirs = found.records()
     rate = mine.rate(confidence)
     memory = None if theirs is None else mine.minus(theirs, confidence)
-    severity, p_value = Severity.NONE, found.records_p_value
+    severity, p_value = Severity.NONE, judged.records_p_value
     if theirs is not None and p_value is not None and p_value <= judged.error:
-        severity = Severity.HIGH
-        if len(found.hidden) < FEWEST_HIDDEN:
-            low = mine.minus(theirs, judged.strict).low
-            severity = case.plan.policy.severity(max(low, 1e-9))
+        low = mine.minus(theirs, judged.strict).low
+        severity = case.plan.policy.severity(max(low, 1e-9))
+        if len(found.hidden) >= FEWEST_HIDDEN and low >= CERTAIN:
+            severity = Severity.HIGH
     against = (
         f", {words(theirs.rate(confidence).value)} of people who are not in the data" if theirs is not None else ""
     )
     estimate = figure(memory or rate)
-    whole = found.baseline.whole
+    whole = found.baseline.whole[: len(found.rows)]
     return Finding(
         RECORDS,
-        f"Whole records rebuilt (all {len(found.hidden)} hidden columns): {words(rate.value)} of real people{against}",
+        f"Whole records rebuilt{' that the population does not give' * (theirs is not None)} (all {len(found.hidden)} hidden "
+        f"columns, numbers to their bin): {words(rate.value)} of real people{against}",
         _threat(judged),
         "reconstruction",
         severity,
         estimate,
         figure(type(mine)(whole).rate(confidence)),
         None if theirs is None else figure(theirs.rate(confidence)),
-        REDO if severity.rank else (case.unproven(estimate) if memory else HOW_TO_GET_A_HOLDOUT),
+        judged.advice(severity, p_value),
         of_attempts(mine, theirs, confidence),
     )
 
@@ -158,7 +174,7 @@ def _records_finding(judged: _Judged) -> Finding:
 def _threat(judged: _Judged) -> str:
     return (
         f"Someone who holds the release and knows {judged.known} of a person completes the other "
-        f"{len(judged.found.hidden)} columns."
+        f"{len(judged.found.hidden)} columns." + (f" {INDEPENDENT}" if judged.case.release.real.persons is None else "")
     )
 
 
@@ -168,7 +184,7 @@ def _attacks(found: Completion) -> Grid:
         mine, theirs = (None if each is None else each.rate(found.confidence) for each in found.records(name))
         shares = found.share(name), found.control(name)
         rows.append((name, *map(_value, shares), *_interval(found.memory(name)), _value(mine), _value(theirs)))
-    whole = float(found.baseline.whole.mean())
+    whole = float(found.baseline.whole[: len(found.rows)].mean())
     rows.append(("without the release", _value(found.without_release()), None, None, None, None, round(whole, 4), None))
     title = "Completing records: shares of what is hidden, by rarity, and of whole records"
     return Grid("completion", title, ATTACK_HEADS, tuple(rows), Section.ATTACKS)
@@ -197,13 +213,14 @@ def _interval(estimate: Estimate | None) -> tuple[float | None, ...]:
     return round(estimate.value, 4), round(estimate.low, 4), round(estimate.high, 4)
 
 
-def _per_record(release: Release, found: Completion) -> tuple[tuple[str, np.ndarray], ...]:
+def _per_record(case: Case, found: Completion) -> tuple[tuple[str, np.ndarray], ...]:
     """For records.csv: by rarity the share of each person that is completed, and whether the whole record is."""
     one, members = found.attacks[COMBINED], slice(0, len(found.rows))
     weights = found.weights[members]
-    shares, whole = (np.full(len(release.real), np.nan) for _ in range(2))
-    shares[found.rows] = (one.right[members] * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-12)
-    whole[found.rows] = one.whole[members]
+    rows = found.rows if case.crowd is None else case.crowd.member_rows[found.rows]
+    shares, whole = (np.full(len(case.release.real), np.nan) for _ in range(2))
+    shares[rows] = (one.right[members] * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-12)
+    whole[rows] = one.whole[members]
     return (("completed, by rarity", shares), ("record completed", whole))
 
 
@@ -214,27 +231,39 @@ def _no_control(release: Release) -> tuple[NotTested, ...]:
     return (NotTested("record completion against a control", reason, HOW_TO_GET_A_HOLDOUT),)
 
 
+def _unreachable(judged: _Judged) -> tuple[NotTested, ...]:
+    if judged.p_value is None or 1 / (draws_for(judged.error) + 1) <= judged.error:
+        return ()
+    reason = f"no number of dealings that is bearable shows a p-value of {judged.error:.1g}"
+    return (NotTested("record completion by columns", reason, "lower --confidence"),)
+
+
 def planted_records(judged: _Judged) -> PlantedLeak | None:
-    """How many real people must be completed for certain before it is seen: labels are dealt anew, and some are planted."""
+    """How many records must stand in the release before it is seen.
+
+    Rows of some holdout people are put into the release, and these people are attacked again. Everybody in a trial is drawn from
+    them: those who are planted as they are completed with their row in the release, all others as they are without it.
+    """
     found = judged.found
     if not len(found.control_rows):
         return None
-    one, size, members = found.attacks[COMBINED], len(found.weights), len(found.rows)
-    weight, right = found.weights.sum(axis=1), (one.right * found.weights).sum(axis=1)
+    seed, size, members = judged.case.plan.seed, len(found.people), len(found.rows)
+    chosen, after = planted(found, judged.case.release.synthetic, stream(seed, "planted", PLANTED))
+    blind, weights = found.baseline.take(chosen), found.weights[chosen]
+    both = [each.beyond(blind) for each in (found.attacks[COMBINED].take(chosen), after)]
+    right = np.stack([(each.right * weights).sum(axis=1) for each in both])
+    whole = np.stack([each.whole for each in both])
     rates, seen = [], []
     for rate in RATES:
-        rng = stream(judged.case.plan.seed, "planted", PLANTED, f"{rate}")
+        rng = stream(seed, "planted", PLANTED, f"{rate}")
+        inside = (np.arange(size) < round(rate * members)).astype(np.int64)
         count = 0
         for _ in range(TRIALS):
-            order = rng.permutation(size)
-            planted = order[: round(rate * members)]
-            gained, whole = right.copy(), one.whole.copy()
-            gained[planted], whole[planted] = weight[planted], True
-            people = Weighed(gained[order], weight[order])
-            memory = people.take(slice(0, members)).minus(people.take(slice(members, None)), judged.strict)
-            mine, theirs = (whole[order[side]] for side in (slice(0, members), slice(members, None)))
+            who = rng.integers(len(chosen), size=size)
+            people, records = Weighed(right[inside, who], weights.sum(axis=1)[who]), whole[inside, who]
+            mine, theirs = records[:members], records[members:]
             p_value = fisher((int(mine.sum()), len(mine)), (int(theirs.sum()), len(theirs)))
-            count += memory.low > 0 or p_value <= judged.error
+            count += min(p_value, near_p_value(people, members)) <= judged.error
         rates.append(rate)
         seen.append(count)
         if count >= SEEN:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from unmask.errors import MissingExtraError, RunError
+from unmask.errors import MissingExtraError, ParameterError, RunError
 from unmask.simulation.executors import Progress, attempt, no_progress
 from unmask.simulation.executors.local import ATTEMPTS, setting_as_bytes
 from unmask.simulation.store import Store
@@ -69,7 +69,14 @@ class Dask:
             from distributed import Client
         except ModuleNotFoundError:
             raise MissingExtraError('A cluster needs dask. Install it: pip install "unmask[cluster]"') from None
-        return Client(self.address or None, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call]
+        import dask
+
+        address = self.address or dask.config.get("scheduler-address", None)
+        if not address:  # dask would start a cluster of its own here
+            raise ParameterError(
+                "No scheduler is configured for dask. Set DASK_SCHEDULER_ADDRESS, or name it: --cluster tcp://HOST:8786."
+            )
+        return Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call]
 
 
 @dataclass

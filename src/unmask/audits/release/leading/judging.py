@@ -18,7 +18,7 @@ from unmask.results.figures import figure
 from unmask.results.policy import Severity
 from unmask.results.result import Finding
 from unmask.stats import tpr_at_fpr
-from unmask.stats.labels import DEPTHS, TopTest, advantage_bound, top_test
+from unmask.stats.labels import DEPTHS, TopTest, advantage_bound, draws_for, top_test
 from unmask.stats.outcomes import FPR_GRID, MembershipOutcome, judge_membership
 from unmask.stats.results import Estimate
 from unmask.stream import stream
@@ -79,7 +79,10 @@ def _judged(case: Case, crowd: Crowd, name: str, scores: np.ndarray, family: Fam
     """
     rng, error = stream(case.plan.seed, "leading", name), case.error(family)
     parts = [crowd.halves == half for half in range(2)] if halves else [np.ones(len(crowd), dtype=bool)]
-    tests = [top_test(scores[part], crowd.members[part], strata=crowd.strata[part], rng=rng) for part in parts]
+    draws = draws_for(error / len(parts))
+    tests = [
+        top_test(scores[part], crowd.members[part], strata=crowd.strata[part], draws=draws, rng=rng) for part in parts
+    ]
     test = min(tests, key=lambda one: one.p_value)
     p_value = min(1.0, len(parts) * test.p_value)
     severity = Severity.NONE

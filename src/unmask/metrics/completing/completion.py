@@ -3,9 +3,12 @@
     real       the attack on people of the real table
     control    the same attack on holdout people, whom the generator never saw: what the population teaches
     memory     real less control: what being in the data adds
-    baseline   real people completed without the release: by a network of the holdout people, or by even guesses without any
+    baseline   everybody completed without the release: the same attack with the other half of the people, real and holdout
+               alike, in its place; even guesses of real people without a holdout
 
-A number is right if its bin is. A record is completed if all hidden columns are. Of a person with several rows one is attacked.
+A number is right if its bin is. A record is completed if all hidden columns are. Tests count values and records that the baseline
+has not right as well: where real table and holdout differ a little, what the population gives differs. Of a person with several
+rows one is attacked. Tests take people for independent: households and repeated rows need a person column.
 """
 
 from __future__ import annotations
@@ -16,13 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.errors import ParameterError
-from unmask.metrics.completion.combined import COMBINED, Guess, guesses, of_population
-from unmask.metrics.completion.domains import MOST_VALUES
-from unmask.metrics.completion.scores import Weighed, dealt_p_value, rarity
+from unmask.metrics.completing.combined import COMBINED, Guess, guesses
+from unmask.metrics.completing.domains import MOST_VALUES
+from unmask.metrics.completing.scores import Weighed, dealt_p_value, rarity
 from unmask.metrics.legal import NO_HOLDOUT, Attempts, check_tables
 from unmask.metrics.singling_out import evenly_drawn
 from unmask.stats import Estimate
-from unmask.stats.labels import fisher
+from unmask.stats.labels import fisher_within
 from unmask.tables.schema import Schema, quoted
 from unmask.tables.table import Table, concatenate
 from unmask.tables.units import one_row_each
@@ -31,6 +34,8 @@ MOST_COLUMNS = 30  # that are known, and that are completed
 MOST_PAIRS = 1_000_000_000  # of people and published rows
 MOST_CELLS = 4_000_000  # of people and values of hidden columns, on a side: some hundred megabytes in all
 FEWEST = 500  # people on either side who are attacked however large the release is
+PLANTED = 0.1  # of the published rows
+FEWEST_PLANTED = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +45,13 @@ class Completed:
     right: np.ndarray  # people x hidden columns
     whole: np.ndarray  # whether all columns of the likeliest record were
 
-    def take(self, people: slice) -> Completed:
+    def take(self, people: slice | np.ndarray) -> Completed:
         """Some of the people."""
         return Completed(self.right[people], self.whole[people])
+
+    def beyond(self, other: Completed) -> Completed:
+        """Less what another attack has right as well."""
+        return Completed(self.right & ~other.right, self.whole & ~other.whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +62,10 @@ class Completion:
     hidden: tuple[str, ...]
     rows: np.ndarray  # of the real table
     control_rows: np.ndarray  # of the holdout
+    people: Table  # who is attacked
     weights: np.ndarray  # people x hidden columns: how rare the true value is
     attacks: Mapping[str, Completed]
-    baseline: Completed  # of real people
+    baseline: Completed  # of everybody; of real people without a holdout
     confidence: float
     notes: tuple[str, ...] = ()
 
@@ -85,7 +95,8 @@ class Completion:
 
     def without_release(self, *, column: str | None = None) -> Estimate:
         """The same of real people without the release."""
-        return self._weighed(self.baseline, self.weights[self._members], column).share(self.confidence)
+        found = self.baseline.take(self._members)
+        return self._weighed(found, self.weights[self._members], column).share(self.confidence)
 
     def memory(
         self, attack: str = COMBINED, *, column: str | None = None, confidence: float | None = None
@@ -96,25 +107,42 @@ class Completion:
         people = self._weighed(self.attacks[attack], self.weights, column)
         return people.take(self._members).minus(people.take(self._others), confidence or self.confidence)
 
-    def p_value(self, rng: np.random.Generator) -> float | None:
-        """Of "real people are completed no better than holdout people", exact; None without a holdout."""
+    def beyond_the_population(self, attack: str = COMBINED) -> Completed:
+        """What is completed, and not without the release as well; without a holdout all that is completed."""
+        found = self.attacks[attack]
+        return found.beyond(self.baseline) if len(self.control_rows) else found
+
+    def certain_memory(self, confidence: float) -> Estimate | None:
+        """As `memory`, of values that the population does not give: what a severity may rest on."""
         if not len(self.control_rows):
             return None
-        return dealt_p_value(self._weighed(self.attacks[COMBINED], self.weights, None), len(self.rows), rng)
+        people = self._weighed(self.beyond_the_population(), self.weights, None)
+        return people.take(self._members).minus(people.take(self._others), confidence)
+
+    def p_value(
+        self, rng: np.random.Generator, *, strata: np.ndarray | None = None, level: float = 0.05
+    ) -> float | None:
+        """Of "real people are completed no better than holdout people", by values that the population does not give; exact.
+
+        None without a holdout. Labels are dealt within `strata` of everybody attacked. `level` is what it is to be compared with.
+        """
+        if not len(self.control_rows):
+            return None
+        people = self._weighed(self.beyond_the_population(), self.weights, None)
+        return dealt_p_value(people, len(self.rows), rng, strata=strata, level=level)
 
     def records(self, attack: str = COMBINED) -> tuple[Attempts, Attempts | None]:
-        """Whose whole records were completed: real people, and holdout people."""
-        whole = self.attacks[attack].whole
+        """Whose whole records were completed, and not without the release as well: real people, and holdout people."""
+        whole = self.beyond_the_population(attack).whole
         return Attempts(whole[self._members]), Attempts(whole[self._others]) if len(self.control_rows) else None
 
-    @property
-    def records_p_value(self) -> float | None:
+    def records_p_value(self, *, strata: np.ndarray | None = None) -> float | None:
         """Of "no more records of real people than of holdout people are completed" (Fisher); None without a holdout."""
-        mine, theirs = self.records()
-        if theirs is None:
+        if not len(self.control_rows):
             return None
-        (a, n), (c, m) = mine.counts, theirs.counts
-        return fisher((int(a), int(n)), (int(c), int(m)))
+        whole = self.beyond_the_population().whole
+        place = np.zeros(len(whole)) if strata is None else strata
+        return fisher_within(whole, np.arange(len(whole)) < len(self.rows), place)
 
 
 def completion(
@@ -139,15 +167,40 @@ def completion(
     asked, hidden, notes = _columns(people, known, rng)
     truth = people.select(hidden).codes.astype(np.int64)
     found = {name: _judged(each, truth) for name, each in guesses(people, synthetic, asked, hidden, rng).items()}
-    members = people.take(np.arange(len(rows)))
     if holdout is None:
         even = evenly_drawn(real.schema, len(rows), rng).select(hidden).codes.astype(np.int64)
         blind, notes = Guess(even, even), (*notes, NO_HOLDOUT)
     else:
-        blind = of_population(members, holdout, asked, hidden)
+        blind = _of_each_other(people, asked, hidden, rng)
     return Completion(
-        tuple(asked), tuple(hidden), rows, others, rarity(truth), found, _judged(blind, truth[: len(rows)]), confidence, notes
+        tuple(asked), tuple(hidden), rows, others, people, rarity(truth), found, _judged(blind, truth), confidence, notes
     )  # fmt: skip
+
+
+def planted(found: Completion, release: Table, rng: np.random.Generator) -> tuple[np.ndarray, Completed]:
+    """The same attack after rows of some holdout people were put in place of random published ones: who, and what is right now.
+
+    One published row in ten, and at least 50 people, if there are as many.
+    """
+    people, members, others = found.people, len(found.rows), len(found.control_rows)
+    count = min(others, max(FEWEST_PLANTED, round(PLANTED * len(release))))
+    chosen = members + np.sort(rng.choice(others, count, replace=False))
+    kept = release.take(np.sort(rng.permutation(len(release))[count:]))
+    rows = [Table(each.schema, each.codes, each.numbers) for each in (kept, people.take(chosen)) if len(each)]
+    guess = guesses(people, concatenate(rows), list(found.known), list(found.hidden), rng)[COMBINED]
+    truth = people.select(found.hidden).codes.astype(np.int64)
+    return chosen, _judged(guess, truth).take(chosen)
+
+
+def _of_each_other(people: Table, known: list[str], hidden: list[str], rng: np.random.Generator) -> Guess:
+    """The best guess without the release: either half of the people in its place for the other one, whoever is a member."""
+    halves, width = rng.permutation(len(people)) % 2, (len(people), len(hidden))
+    columns, whole = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
+    for half in range(2):
+        asked, taught = (people.take(np.flatnonzero(side)) for side in (halves == half, halves != half))
+        guess = guesses(asked, taught, known, hidden, rng)[COMBINED]
+        columns[halves == half], whole[halves == half] = guess.columns, guess.whole
+    return Guess(columns, whole)
 
 
 def likely_known(schema: Schema, rng: np.random.Generator) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from unmask.metrics.completion.network import TreeNetwork
+from unmask.metrics.completing.network import TreeNetwork
 
 SIZES = np.array([2, 3, 2, 4, 3])
 PARENTS = (-1, 0, 0, 1, 1)

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from unmask.metrics.completion.domains import Domains
-from unmask.metrics.completion.matches import BestRows, best_rows
-from unmask.metrics.completion.network import TreeNetwork
-from unmask.metrics.completion.trees import forests, predictors
+from unmask.metrics.completing.domains import Domains
+from unmask.metrics.completing.matches import BestRows, best_rows
+from unmask.metrics.completing.network import TreeNetwork
+from unmask.metrics.completing.trees import forests, predictors
 from unmask.tables.table import Table
 
 MATCHES, TREES, NETWORK, COMBINED = "matches", "trees", "network", "combined"
@@ -50,21 +50,6 @@ def guesses(
     untaught = _Lesson.of(both[1], len(known), rng)
     beliefs = untaught.beliefs(both[0])
     return untaught.taught(beliefs.best).completed(beliefs)
-
-
-def of_population(people: Table, others: Table, known: list[str], hidden: list[str]) -> Guess:
-    """The best guess without the release: a network of other people."""
-    asked, taught = people.select([*known, *hidden]), others.select([*known, *hidden])
-    domains = Domains.of(taught)
-    network = TreeNetwork.learnt(domains.encode(taught)[:, :MOST_NETWORK_ROWS], domains.sizes)
-    evidence = _evidence(domains, asked, len(known))
-    posteriors, _ = network.posteriors(evidence)
-    joint, _ = network.likeliest(evidence)
-    places = range(len(known), len(joint))
-    return Guess(
-        np.stack([domains.guess(place, posteriors[place]) for place in places], axis=1),
-        np.stack([domains.codes(place, joint[place]) for place in places], axis=1),
-    )
 
 
 def _evidence(domains: Domains, people: Table, known: int) -> list[np.ndarray]:

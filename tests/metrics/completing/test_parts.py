@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import unmask
-from unmask.metrics.completion import combined
-from unmask.metrics.completion.domains import Domains
-from unmask.metrics.completion.matches import NEAREST, best_rows
-from unmask.metrics.completion.scores import Weighed, dealt_p_value, rarity
-from unmask.metrics.completion.trees import forests, predictors
+from unmask.metrics.completing import combined
+from unmask.metrics.completing.domains import Domains
+from unmask.metrics.completing.matches import NEAREST, best_rows
+from unmask.metrics.completing.scores import Weighed, dealt_p_value, near_p_value, rarity
+from unmask.metrics.completing.trees import forests, predictors
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +104,46 @@ def test_the_p_value_is_that_of_dealt_labels():
     found = [dealt_p_value(Weighed(rng.random(30), np.ones(30)), 10, rng) for _ in range(60)]
     assert 0.35 < np.mean(found) < 0.65
     assert sum(p <= 0.05 for p in found) <= 10, "99.9 % limit of 60 at 5 %"
+
+
+def test_labels_are_dealt_within_strata_and_more_often_for_a_strict_level():
+    """Members have the easy stratum: without strata they seem to be known. Twelve of twelve at .00001 need more dealings."""
+    strata = np.repeat([0, 1, 0, 1], [40, 10, 10, 40])
+    people = Weighed(1.0 * (strata == 0), np.ones(100))
+    assert dealt_p_value(people, 50, np.random.default_rng(1)) == pytest.approx(1 / 5000)
+    assert dealt_p_value(people, 50, np.random.default_rng(1), strata=strata) == 1
+    known = Weighed(np.repeat([1.0, 0.0], 15), np.ones(30))
+    assert dealt_p_value(known, 15, np.random.default_rng(1), level=1.5e-4) == pytest.approx(1 / 20_001)
+
+
+def test_the_near_p_value_is_near():
+    rng = np.random.default_rng(5)
+    for shift in (0.0, 0.1, 0.2):
+        whole = rng.uniform(0.5, 2, 300)
+        right = whole * (rng.random(300) < np.where(np.arange(300) < 120, 0.3 + shift, 0.3))
+        people = Weighed(right, whole)
+        dealt, near = dealt_p_value(people, 120, rng), near_p_value(people, 120)
+        assert near == pytest.approx(dealt, abs=0.02, rel=0.5)
+    assert near_p_value(Weighed(np.zeros(4), np.zeros(4)), 2) == 1
+
+
+def test_intervals_cover_also_with_few_people_and_rare_hits():
+    """400 people, 15 in the control, hits in 2 of 100, heavy weights: 95 % intervals cover 0 in at least 90 of 100 draws."""
+    rng = np.random.default_rng(6)
+    covered = 0
+    for _ in range(200):
+        sides = []
+        for size in (400, 15):
+            whole = rng.exponential(size=size)
+            sides.append(Weighed(whole * (rng.random(size) < 0.02), whole))
+        interval = sides[0].minus(sides[1], 0.95)
+        covered += interval.low <= 0 <= interval.high
+    assert covered >= 180
+
+
+def test_the_function_hides_no_package():
+    import unmask.metrics.completing.scores as scores
+    from unmask.metrics import completion
+
+    assert scores.rarity is rarity
+    assert callable(completion)
