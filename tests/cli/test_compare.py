@@ -83,6 +83,8 @@ def test_one_command_gives_the_whole_picture_and_its_plan_gives_it_again(populat
         (["--generators", "raw", "random", "--train-rows", "5000"], "fewer --train-rows"),
         (["--releases", "."], "a comparison needs two or more"),
         (["--releases", "nowhere"], "no folder"),
+        (["--releases", ".", "--secret", "a"], "--secret is a choice for mechanisms"),
+        (["--releases", ".", "--targets", "3"], "--targets is a choice for mechanisms"),
         (["--releases", ".", "--generators", "raw", "random"], "two comparisons"),
     ],
 )

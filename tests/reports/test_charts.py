@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.reports import examples
 from unmask.reports.charts import DRAWN, chart_of_grid, charts_of
 from unmask.reports.charts.histograms import _edges
-from unmask.reports.charts.svg import Axis, tick
+from unmask.reports.charts.svg import Axis, fitted, tick
 from unmask.reports.html import render
 from unmask.results.grid import Grid, GridKind, Role, Section, Series, SeriesKind
 
@@ -134,3 +134,10 @@ def test_a_sweep_has_a_line_for_each_thing_told():
     assert [label for _, label in drawn.legend] == ["gain", "use"]
     assert "From epsilon 0.1 to 10" in drawn.description
     assert chart_of_grid(replace(grid, rows=())) is None
+
+
+def test_labels_keep_the_group_and_the_end_of_the_mechanism():
+    one, ten = (fitted(f"privbayes:epsilon={value} · marital-status · value 3 of 7", 294) for value in (1, 10))
+    assert one != ten
+    assert all(each.endswith("marital-status · value 3 of 7") and len(each) <= 40 for each in (one, ten))
+    assert fitted("raw · sex · f", 314) == "raw · sex · f"

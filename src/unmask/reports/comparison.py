@@ -41,7 +41,7 @@ class ComparisonPage:
 def comparison_of(results: Mapping[str, Result], links: Mapping[str, str]) -> ComparisonPage:
     """Arrange several results."""
     runs = tuple(
-        ComparedRun(name, links.get(name, ""), words.AUDITS.get(result.audit, f"Audit: {result.audit}"), result,
+        ComparedRun(name, links.get(name, ""), words.title_of(result), result,
                  words.verdict(result), cards_of(result, f"card-{place}"))
         for place, (name, result) in enumerate(results.items())
     )  # fmt: skip

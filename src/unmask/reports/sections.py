@@ -92,7 +92,7 @@ def page_of(result: Result, run: Mapping[str, Any] | None) -> Page:
     plain = json.dumps(result.to_plain(), separators=(",", ":"))
     own = facts.visible + facts.at_risk + facts.left_out + facts.inconclusive
     return Page(
-        title=words.AUDITS.get(result.audit, f"Audit: {result.audit}"),
+        title=words.title_of(result),
         result=result,
         verdict=words.verdict(result),
         answers=words.by_question(result),

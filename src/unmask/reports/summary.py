@@ -22,7 +22,7 @@ def summary(result: Result, run: Mapping[str, Any] | None = None) -> str:
     """Verdict, what to do, criteria, the worst findings, and what was not tested; `run` is what run.json holds."""
     result = for_sharing(result)
     said = words.verdict(result)
-    title = words.AUDITS.get(result.audit, f"Audit: {result.audit}")
+    title = words.title_of(result)
     lines = [f"## {safe(title)}", "", f"**{said.badge.shape} {said.badge.label}: {safe(said.sentence)}**", ""]
     lines += [f"- {safe(line)}" for line in (*said.support, *said.left_out)]
     for question, told in words.by_question(result):

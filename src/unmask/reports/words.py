@@ -8,7 +8,6 @@ from unmask.results.figures import frequency, in_words, interval, more_in_100, n
 from unmask.results.grid import Cell
 from unmask.results.result import Exposure
 from unmask.results.verdict import (
-    AUDITS,
     CRITERIA,
     SHAPES,
     Badge,
@@ -22,12 +21,13 @@ from unmask.results.verdict import (
     measure,
     plural,
     sentence,
+    title_of,
     verdict,
     worst_of,
 )  # fmt: skip
 
 __all__ = [  # noqa: RUF022 - by subject
-    "Verdict", "verdict", "AUDITS", "CRITERIA", "Question", "kind", "SHAPES", "worst_of", "measure", "attack_rate",
+    "Verdict", "verdict", "title_of", "CRITERIA", "Question", "kind", "SHAPES", "worst_of", "measure", "attack_rate",
     "Badge", "badge_of", "finding_badge", "by_question",
     "frequency", "in_words", "interval", "more_in_100", "number", "percent", "rounded", "short", 
     "plural", "sentence", "exposed", "cell_text",

@@ -11,7 +11,7 @@ from typing import Any
 from unmask.results.grid import Grid, GridKind, Role, Section
 from unmask.results.result import Result
 from unmask.results.state import DOUBT, NO_HOLDOUT, State, reasons_of
-from unmask.results.verdict import OF_A_RELEASE, kind, worst_of
+from unmask.results.verdict import OF_A_RELEASE, kind, of_files, worst_of
 
 FIRST = 3  # columns and groups that are named
 IDENTIFIER = "identifier:"  # what the names of findings about texts that name people begin with
@@ -26,6 +26,7 @@ AGAIN = {
     False: "Then audit again:",
 }  # whether it is about one release
 EVERYBODY = "unmask everyone real.csv --generator NAME --out everyone"
+RELEASES = "unmask compare real.csv --releases releases/ --out before"
 USUAL = {
     "compare": "unmask compare population.csv --generators raw cart privbayes:epsilon=1 --out before",
     "attack": "unmask attack population.csv --generator {} --out before",
@@ -59,7 +60,7 @@ def next_steps(result: Result, run: Mapping[str, Any] | None = None) -> tuple[Ne
             NextStep("The release has columns that identify people (above). Take them out, unless it needs them.")
         )
     if result.audit == "compare":
-        return (*steps, *_after_a_comparison(words))
+        return (*steps, *(_after_releases(words) if of_files(result) else _after_a_comparison(words)))
     if result.audit == "demo" or state is None:
         return (
             *steps,
@@ -94,6 +95,16 @@ def _after_a_comparison(words: Sequence[str]) -> tuple[NextStep, ...]:
         NextStep("Choose among those that nothing dominates, by what you need and whom you must protect."),
         NextStep("Another mechanism joins the same run; what is drawn is kept:", more),
         NextStep("Then make the release, and audit the very file that is to be published:", OWN),
+    )
+
+
+def _after_releases(words: Sequence[str]) -> tuple[NextStep, ...]:
+    again = words if "--releases" in words else shlex.split(RELEASES)
+    return (
+        NextStep("What these releases hide was not measured. Audit the one that is to be published:", OWN),
+        NextStep(
+            "To compare another release, put another file into the folder and repeat:", shlex.join(_elsewhere(again))
+        ),
     )
 
 

@@ -13,7 +13,7 @@ from unmask.results.next_steps import next_steps
 from unmask.results.readable import readable
 from unmask.results.result import Finding, Result
 from unmask.results.sharing import for_sharing
-from unmask.results.verdict import AUDITS, Badge, finding_badge, measure, plural, sentence, verdict
+from unmask.results.verdict import Badge, finding_badge, measure, plural, sentence, title_of, verdict
 
 TOP = 8  # findings in the table
 HEADS = ("severity", "finding", "measured")
@@ -26,7 +26,7 @@ def notebook_html(result: Result) -> str:
     """What `_repr_html_` shows."""
     result = for_sharing(result)
     said = verdict(result)
-    title = AUDITS.get(result.audit, f"Audit: {result.audit}")
+    title = title_of(result)
     parts = [
         _tag("p", _text(f"{title}, seed {result.seed}"), "margin:.6em 0 0;opacity:.85"),
         _tag(

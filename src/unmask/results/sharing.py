@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from unmask.results.grid import Cell, Grid, GridKind, Role
 from unmask.results.result import Result
-from unmask.results.small_groups import SMALLEST_GROUP, hidden_places
+from unmask.results.small_groups import SMALLEST_GROUP, hidden_places, is_place
 
 
 def for_sharing(result: Result) -> Result:
@@ -65,10 +65,17 @@ def _size(cell: Cell) -> float:
 
 
 def _without_names(grid: Grid) -> Grid:
-    """Groups by number: the schema does not list its categories as public."""
-    names = grid.places(Role.GROUP)
+    """Groups by number, since the schema does not list its categories as public: one group has one number in all lines.
+
+    A group that is told by its place in the schema stays.
+    """
+    names, by = grid.places(Role.GROUP), grid.places(Role.BY)[-1:]  # the last says which column a value is of
+    keys = [tuple(row[place] for place in (*by, *names)) for row in grid.rows]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys), start=1)}
     rows = tuple(
-        tuple(f"group {number}" if place in names else cell for place, cell in enumerate(row))
-        for number, row in enumerate(grid.rows, start=1)
+        tuple(
+            f"group {numbers[key]}" if place in names and not is_place(cell) else cell for place, cell in enumerate(row)
+        )
+        for key, row in zip(keys, grid.rows, strict=True)
     )
     return replace(grid, rows=rows)

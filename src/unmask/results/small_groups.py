@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -36,3 +37,13 @@ def crowd_quantiles(values: np.ndarray, steps: int = 100) -> tuple[tuple[float, 
     shares = np.linspace(few, 1 - few, count)
     found = np.quantile(values, shares)
     return tuple(round(float(share), 4) for share in shares), tuple(float(f"{value:.4g}") for value in found)
+
+
+def place_text(place: int, many: int) -> str:
+    """A category by its place in the schema, where its name is not public."""
+    return f"value {place + 1} of {many}"
+
+
+def is_place(cell: object) -> bool:
+    """Whether a group is told by its place."""
+    return isinstance(cell, str) and re.fullmatch(r"value \d+ of \d+", cell) is not None

@@ -112,6 +112,10 @@ _CANNOT = {
     "holdout may be at higher risk than the averages say.",
 }
 _CANNOT["demo"] = _CANNOT["release"]
+_CANNOT_FILES = (
+    "It speaks of what these files keep of the real table, by the measures that were taken: another use may change the order. "
+    "What they hide was not measured."
+)
 OF_A_RELEASE = ("release", "demo")  # audits of one published table
 NO_CONTROL = "Success, with no control to compare it with"
 
@@ -126,6 +130,18 @@ class Verdict:
     support: tuple[str, ...]
     left_out: tuple[str, ...]  # columns that no attack looked at
     cannot: tuple[str, ...]
+
+
+def of_files(result: Result) -> bool:
+    """Whether finished releases are compared, not the mechanisms behind them."""
+    return result.audit == "compare" and not result.plan.get("generators")
+
+
+def title_of(result: Result) -> str:
+    """What kind of audit it is, over a report."""
+    if of_files(result):
+        return "Comparison of releases"
+    return AUDITS.get(result.audit, f"Audit: {result.audit}")
 
 
 def verdict(result: Result) -> Verdict:
@@ -258,7 +274,7 @@ def _cannot(result: Result) -> tuple[str, ...]:
         lines.append(
             "It cannot show that a release is anonymous: a better attack, or an attacker who knows more, may find more."
         )
-    if about := _CANNOT.get(_spoken_of(result)):
+    if about := _CANNOT_FILES if of_files(result) else _CANNOT.get(_spoken_of(result)):
         lines.append(about)
     if result.not_tested:
         lines.append(f"{plural(len(result.not_tested), 'test')} could not be run; the list below says why.")

@@ -11,8 +11,10 @@ import pytest
 
 import unmask
 from unmask.audits.compare.audit import CompareAudit
+from unmask.audits.compare.axes import PRIVACY, UTILITY, CompareAxis, Contrasts
 from unmask.audits.compare.entrants import entrants_of
 from unmask.audits.compare.plan import ComparePlan
+from unmask.audits.compare.sentences import dominance_answers, price_answers
 from unmask.audits.compare.target_games import GameTable
 from unmask.audits.runner import Runner
 from unmask.errors import GeneratorError, InputError, ParameterError
@@ -20,7 +22,9 @@ from unmask.generators import get
 from unmask.reports.html import render
 from unmask.reports.summary import summary
 from unmask.results.grid import GridKind, Role
+from unmask.results.sharing import for_sharing
 from unmask.simulation.task import Task, Whose
+from unmask.stats.results import Assumption, Estimate
 from unmask.threats.knowledge import Goal
 
 SMALL = {
@@ -62,17 +66,16 @@ def lines(found):
 def test_raw_gains_nothing_and_keeps_everything(known):
     gain = lines(grid(known, "tradeoff/membership/two-way"))["raw"]
     assert gain == (0.0, 0.0, 0.0, 1.0, 1.0, 1.0)
-    heads = grid(known, "compare/utility").columns
-    kept = lines(grid(known, "compare/utility"))["raw"]
-    assert all(value == 1.0 for value in kept[:6])
-    assert kept[heads.index("share of what real rows teach") - 1] == 1.0
+    assert all(value == 1.0 for value in lines(grid(known, "compare/utility"))["raw"])
+    taught = grid(known, "compare/label")
+    assert lines(taught)["raw"][taught.columns.index("share of what real rows teach") - 1] == 1.0
 
 
 def test_oblivious_hides_everything_and_teaches_nothing(known):
     value, low, high, *_ = lines(grid(known, "tradeoff/membership/two-way"))["oblivious"]
     assert low <= 1 <= high
     assert value > 0.6
-    utility = grid(known, "compare/utility")
+    utility = grid(known, "compare/label")
     place = utility.columns.index("share low")
     low, high = lines(utility)["oblivious"][place - 1 : place + 1]
     assert low <= 0.35
@@ -92,6 +95,8 @@ def test_the_words_say_what_the_intervals_support(known):
     said = [row[1] for row in grid(known, "answers").rows]
     assert "Best in two-way marginals kept: raw." in said[0]
     assert any(line.startswith("From raw to") for line in said)
+    assert not any("dominated by raw" in line for line in said)
+    assert any(row[0] == "Which teach nothing?" and "oblivious" in row[1] for row in grid(known, "answers").rows)
     assert any("raw: The presence of 4 of 4 targets is surely told" in line for line in said)
     assert any("hold together with 95 % confidence" in line and "60 fits under attack" in line for line in said)
     for answer in said:
@@ -112,6 +117,8 @@ def test_readers_show_the_words_and_the_pictures(known):
         "How sure is this?",
     ):
         assert text in page
+    assert ">dummy</text>" in page  # a line in the chart of accuracy
+    assert "At 0 an attack" not in page
     assert "Who loses?" in summary(known)
     assert known.state is None
     assert not known.findings
@@ -127,6 +134,8 @@ def test_the_report_names_no_target(known, population):
     assert "row" not in targets.columns
     groups = grid(known, "compare/groups")
     assert all(row[groups.places(Role.PEOPLE)[0]] >= 10 for row in groups.rows)
+    shared = grid(for_sharing(known), "compare/groups")  # a group has one name under all mechanisms
+    assert {row[1:3] for row in shared.rows if row[1] == "rich"} == {("rich", "value 1 of 2"), ("rich", "value 2 of 2")}
 
 
 def test_mechanisms_share_tables_targets_and_coins(population):
@@ -283,13 +292,20 @@ def test_finished_releases_are_compared_by_what_needs_no_fitting(folder, populat
     assert any("Not measured" in row[1] for row in grid(found, "answers").rows)
     assert "need many fits" in found.not_tested[0].reason
     assert not any(each.kind is GridKind.TRADEOFF for each in found.grids)  # what was not measured is drawn nowhere
-    assert "Not measured" in render(found)
+    page = render(found)
+    assert "Not measured" in page
+    assert "Comparison of releases" in page
+    assert "put another file into the folder" in page
+    assert "--generator NAME" not in page
+    assert "that nothing dominates" not in page
+    with pytest.raises(ParameterError, match=r"--tests is a choice for mechanisms .* Leave it out"):
+        unmask.compare(folder, population, tests=400)
 
 
 def test_folders_that_are_no_comparison_are_refused(folder, population, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(InputError, match="0 releases are here"):
+    with pytest.raises(InputError, match="no releases are here"):
         unmask.compare(empty, population)
     with pytest.raises(InputError, match="no folder"):
         unmask.compare(tmp_path / "nowhere", population)
@@ -307,10 +323,57 @@ def test_workers_change_no_byte(population):
     names = ["raw", "sanitiser:rare=60"]  # publishes nothing at all: what an empty release teaches is the dummy's
     one, two = (unmask.compare(names, population, **few | {"workers": workers}) for workers in (1, 2))
     assert one.to_plain() == two.to_plain()
-    utility = grid(one, "compare/utility")
-    kept = lines(utility)["sanitiser:rare=60"]
-    assert kept[0] == 0.0
-    assert kept[utility.columns.index("share of what real rows teach") - 1] == 0.0
+    assert lines(grid(one, "compare/utility"))["sanitiser:rare=60"][0] == 0.0
+    taught = grid(one, "compare/label")
+    assert lines(taught)["sanitiser:rare=60"][taught.columns.index("share of what real rows teach") - 1] == 0.0
+    assert "Only raw is left" in grid(one, "answers").rows[0][1]
+
+
+def test_who_publishes_nothing_wins_nothing(population):
+    """Said first, on no front, and the coin game goes on without it."""
+    few = SMALL | {"tests": 16, "shadows": 20, "repeats": 3, "label": "rich"}
+    found = unmask.compare(["raw", "independent", "sanitiser:rare=60"], population, **few)
+    short = grid(found, "answers").rows[0][1]
+    assert short.startswith("sanitiser:rare=60 published no rows in 3 of 3 releases")
+    assert "Best in" in short
+    assert short.count("sanitiser") == 1
+    assert set(lines(grid(found, "tradeoff/membership/label"))) == {"raw", "independent"}
+    assert set(lines(grid(found, "compare/everyone"))) == {"raw", "independent"}
+    missing = next(each for each in found.not_tested if each.name == "sanitiser:rare=60")
+    assert "no rows in 3 of 3" in missing.reason
+    assert "leave it out" in missing.remedy
+    with pytest.raises(GeneratorError, match="No mechanism published rows"):
+        unmask.compare(["sanitiser:rare=60", "sanitiser:rare=59"], population, **few | {"runs": 0})
+
+
+def test_raw_meets_record_linkage_whatever_its_shadows_choose(population):
+    few = SMALL | {"tests": 16, "shadows": 20, "repeats": 3, "runs": 0}
+    found = unmask.compare(
+        ["raw", "cart"], population, **few | {"attacks": ("queries", "record-linkage", "linkage-weights")}
+    )
+    assert lines(grid(found, "compare/membership"))["raw"][:4] == ("record-linkage", 0.0, 0.0, 0.0)
+
+
+def test_the_real_table_dominates_nobody():
+    """Where privacy is not told apart and raw is more useful, that is said to be too little to tell."""
+    values = {"raw": 0.0, "cart": 0.4}
+
+    def axis(name, side, found, reach):
+        def between(one, other, sure):
+            return estimate(found[one] - found[other], reach)
+
+        return CompareAxis(name, name, side, {each: estimate(value, reach) for each, value in found.items()}, between)
+
+    def estimate(value, reach):
+        return Estimate(value, (value - reach, value + reach), 0.95, "t", Assumption.MODEL_BASED, 16)
+
+    axes = axis("gain", PRIVACY, values, 0.5), axis("kept", UTILITY, {"raw": 1.0, "cart": 0.8}, 0.05)
+    said = list(dominance_answers(Contrasts.of(axes, tuple(values), 0.95, frozenset({"raw"}))))
+    assert not any("dominated by raw" in told for _, told in said)
+    assert any("cart: its gain is 0.40 (-0.10 to 0.90) above" in told and "Too few --tests" in told for _, told in said)
+    turned = axes[0], axis("kept", UTILITY, {"raw": 0.8, "cart": 1.0}, 0.05)
+    (told,) = price_answers(Contrasts.of(turned, tuple(values), 0.95))
+    assert "hides most and keeps most" in told[1]
 
 
 @dataclass(frozen=True)

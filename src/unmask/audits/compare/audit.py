@@ -13,7 +13,7 @@ import numpy as np
 from unmask.audits.compare.axes import Contrasts, axes_of
 from unmask.audits.compare.budget import within_time
 from unmask.audits.compare.entrants import Entrant, Given, entrants_of, names_of
-from unmask.audits.compare.finished import Folder, compare_finished, read_folder
+from unmask.audits.compare.finished import Folder, compare_finished, read_folder, refuse_choices
 from unmask.audits.compare.jobs import CompareJob, draw_all
 from unmask.audits.compare.losers import group_figures, group_losses, target_losses
 from unmask.audits.compare.plan import ComparePlan
@@ -21,13 +21,15 @@ from unmask.audits.compare.published import FRESH, Published, publication_tasks,
 from unmask.audits.compare.sentences import (
     certainty_answer,
     dominance_answers,
+    empty_words,
     loser_answers,
     price_answers,
     short_answer,
+    teaching_answers,
 )
 from unmask.audits.compare.tables import SideBySide, answers_grid, grids_of, records_of
 from unmask.audits.compare.target_games import GamePlayed, GameTable
-from unmask.audits.compare.whole_table import WholeTable, coin_settings, coin_store, whole_table_of
+from unmask.audits.compare.whole_table import WholeTable, coin_settings, coin_store, short_of_runs, whole_table_of
 from unmask.audits.part import Part
 from unmask.audits.plan import takes
 from unmask.audits.runner import Runner, Say, silent
@@ -44,6 +46,7 @@ from unmask.threats.knowledge import Goal
 from unmask.utility.prediction import MOST_CLASSES
 
 LATE = "the time budget does not pay for it"
+ROWS_AGAIN = "leave it out; or let it drop less (sanitiser: fewer keys, a smaller k or rare), or use more --train-rows"
 YARDSTICK = Entrant(FRESH, None)  # type: ignore[arg-type]  # has a folder and a name; its generator is made on the way
 
 
@@ -111,6 +114,7 @@ class CompareAudit:
             raise ParameterError(
                 "Finished releases and generators are two comparisons: give --releases or --generators."
             )
+        refuse_choices(plan)
         real = read_table(population, schema)
         return cls(plan, real, folder=read_folder(Path(releases), real))
 
@@ -196,28 +200,41 @@ class Drawn:
         stores = {name: self.stores["published", name] for name in (*kept, FRESH)}
         published = published_of(settings, stores, publication_tasks(plan), kept)
         _check(published, kept)
-        coins = {job.name: job.setting for job in todo if job.part == "everyone" and job.name in kept}
+        compared = [name for name in kept if name not in published.silent]
+        coins = {job.name: job.setting for job in todo if job.part == "everyone" and job.name in compared}
         runs = {name: self.stores["everyone", name] for name in coins}
         table = whole_table_of(plan, coins, runs, coin_tasks(plan.runs)) if coins else None
-        games = [replace(game, guessed=tuple(one for one in game.guessed if one.name in kept)) for game in games]
-        contrasts = Contrasts.of(axes_of(games, table, published, plan.label, plan.confidence), kept, plan.confidence)
-        figures = group_figures(published, self.audit.population.schema, plan.confidence)
+        games = [replace(game, guessed=tuple(one for one in game.guessed if one.name in compared)) for game in games]
+        raw = frozenset(one.name for one in games[0].guessed if one.is_raw)
+        axes = axes_of(games, table, published, plan.label, plan.confidence)
+        contrasts = Contrasts.of(axes, compared, plan.confidence, raw)
+        figures = group_figures(published, compared, self.audit.population.schema, plan.confidence)
         entrants = tuple(one for one in self.audit.entrants if one.name in kept)
         found = SideBySide(entrants, tuple(games), table, published, contrasts, figures, plan.label, plan.confidence)
-        return found, (*(each for game in games for each in game.not_tested), *self._not_tested(table))
+        missing = [
+            *self._not_tested(published),
+            *self._without_table(table, short_of_runs(runs, coin_tasks(plan.runs))),
+        ]
+        return found, (*(each for game in games for each in game.not_tested), *missing)
 
-    def _not_tested(self, table: WholeTable | None) -> list[NotTested]:
-        asked, plan = self.audit.plan, self.plan
-        missing = []
-        if table is None:
-            reason = (
-                "it was not asked for"
-                if not asked.runs
-                else LATE
-                if not plan.runs
-                else "too few runs were published by all"
-            )
-            missing.append(NotTested("everybody", reason, "use --runs 32, or more time"))
+    def _without_table(self, table: WholeTable | None, short: dict[str, int]) -> list[NotTested]:
+        """Why there is nothing on everybody."""
+        if table is not None:
+            return []
+        more = "use --runs 32, or more time"
+        if not self.audit.plan.runs or not self.plan.runs:
+            return [NotTested("everybody", LATE if self.audit.plan.runs else "it was not asked for", more)]
+        if not short:
+            return [NotTested("everybody", "too few runs were published by all", more)]
+        told = ", ".join(f"{name} published rows in {runs} of {self.plan.runs} runs" for name, runs in short.items())
+        return [NotTested("everybody", f"{told}, which is too few", ROWS_AGAIN)]
+
+    def _not_tested(self, published: Published) -> list[NotTested]:
+        plan = self.plan
+        missing = [
+            NotTested(name, "it published no rows in {:,} of {:,} releases".format(*published.empty[name]), ROWS_AGAIN)
+            for name in published.silent
+        ]
         if plan.secret is None:
             missing.append(NotTested("attribute", "no secret was named", "use --secret COLUMN"))
         if plan.label is None:
@@ -232,15 +249,18 @@ def _check(published: Published, kept: Sequence[str]) -> None:
         raise GeneratorError(
             "Fewer than two fresh tables were fitted by all mechanisms, so that utility was not measured."
         )
+    if len(published.silent) == len(kept):
+        raise GeneratorError(f"No mechanism published rows in half of its releases. For each of them: {ROWS_AGAIN}.")
 
 
 def part_of(found: SideBySide, plan: ComparePlan) -> Part:
     """Sentences first, then what they rest on."""
     contrasts = found.contrasts
     answers = [
-        short_answer(contrasts),
+        short_answer(contrasts, empty_words(found.published)),
         *dominance_answers(contrasts),
         *price_answers(contrasts),
+        *teaching_answers(found.published, contrasts.names, found.label, found.confidence),
         *loser_answers(target_losses(found.games, found.confidence), group_losses(found.figures)),
         certainty_answer(contrasts, _units(found), True),
     ]
@@ -250,7 +270,7 @@ def part_of(found: SideBySide, plan: ComparePlan) -> Part:
     notes = [
         f"Every mechanism was fitted to tables of {plan.train_rows:,} rows and published {rows:,} (a sanitiser: what survives).",
         "The attacker holds other people of the population and can run the mechanism. Against each mechanism the attack was "
-        "played that did best on the attacker's own releases; a better attack may change the order.",
+        "played that did best on the attacker's own releases (raw: record linkage); a better attack may change the order.",
         "Privacy gain: what record linkage gains from the published real table, less what the attack gains from the release, on "
         "the same coins.",
     ]

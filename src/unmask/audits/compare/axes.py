@@ -61,9 +61,12 @@ class Contrasts:
     each: Mapping[tuple[str, str, str], Contrast]  # by axis, the earlier and the later mechanism
     confidence: float  # of all together
     count: int
+    raw: frozenset[str] = frozenset()  # the real table published: it hides nothing, so it dominates nobody
 
     @classmethod
-    def of(cls, axes: Sequence[CompareAxis], names: Sequence[str], confidence: float) -> Contrasts:
+    def of(
+        cls, axes: Sequence[CompareAxis], names: Sequence[str], confidence: float, raw: frozenset[str] = frozenset()
+    ) -> Contrasts:
         pairs = list(combinations(names, 2))
         count = max(1, len(pairs) * len(axes))
         strict = 1 - (1 - confidence) / count
@@ -72,7 +75,7 @@ class Contrasts:
             for axis in axes
             for one, other in pairs
         }
-        return cls(tuple(axes), tuple(names), each, confidence, count)
+        return cls(tuple(axes), tuple(names), each, confidence, count, raw)
 
     def get(self, axis: CompareAxis, one: str, other: str) -> Contrast:
         """In either order."""

@@ -30,14 +30,26 @@ def dominated(contrasts: Contrasts) -> tuple[Dominance, ...]:
 
 
 def _beats(contrasts: Contrasts, winner: str, loser: str) -> Dominance | None:
-    """Never where the loser is clearly better in anything."""
-    if not (contrasts.on(PRIVACY) and contrasts.on(UTILITY)):
+    """Never where the loser is clearly better in anything, and never by the real table itself."""
+    if winner in contrasts.raw or not (contrasts.on(PRIVACY) and contrasts.on(UTILITY)):
         return None
     every = [contrasts.get(axis, winner, loser) for axis in contrasts.axes]
     wins = tuple(each for each in every if each.sign > 0)
     if not wins or any(each.sign < 0 for each in every):
         return None
     return Dominance(loser, winner, wins, clearly={each.axis.side for each in wins} == {PRIVACY, UTILITY})
+
+
+def unproven(contrasts: Contrasts) -> tuple[tuple[str, str], ...]:
+    """Mechanisms of which no axis of privacy tells that they hide more than the real table, with the name of that."""
+    axes = contrasts.on(PRIVACY)
+    return tuple(
+        (name, raw)
+        for raw in contrasts.names
+        for name in contrasts.names
+        if raw in contrasts.raw and name not in contrasts.raw and axes
+        if all(contrasts.get(axis, name, raw).sign <= 0 for axis in axes)
+    )
 
 
 def alike(contrasts: Contrasts) -> tuple[tuple[str, str], ...]:

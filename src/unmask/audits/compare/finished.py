@@ -17,8 +17,9 @@ from unmask.audits.compare.plan import ComparePlan
 from unmask.audits.compare.sentences import Answer, short_answer, signed
 from unmask.audits.compare.tables import answers_grid, contrast_grids, three
 from unmask.audits.part import Part
+from unmask.audits.plan import choices_of
 from unmask.audits.runner import Runner
-from unmask.errors import InputError
+from unmask.errors import InputError, ParameterError
 from unmask.results.figures import percent
 from unmask.results.grid import Cell, Grid, Section
 from unmask.results.result import Input, NotTested, describe_input
@@ -30,6 +31,7 @@ from unmask.tables.schema import quoted
 from unmask.tables.table import Table
 from unmask.utility.comparison import DRAWS, resampled
 
+APPLIES = ("generators", "label", "confidence", "seed")  # choices of a plan that mean something to finished releases
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")
 UTILITY_MEASURES = tuple(each for each in MEASURES if each.is_utility and not each.needs_label)
 NEEDS_FITTING = NotTested(
@@ -59,6 +61,16 @@ class Folder:
         )
 
 
+def refuse_choices(plan: ComparePlan) -> None:
+    """A choice that means nothing here is not passed over."""
+    for choice in choices_of(ComparePlan):
+        if choice.name not in APPLIES and getattr(plan, choice.name) != choice.default:
+            raise ParameterError(
+                f"{choice.asked} is a choice for mechanisms (--generators); this run is about finished releases (--releases). "
+                "Leave it out."
+            )
+
+
 def read_folder(folder: Path, population: Table) -> Folder:
     """A file is a release; a folder in it is a release of several sets."""
     if not folder.is_dir():
@@ -76,9 +88,9 @@ def read_folder(folder: Path, population: Table) -> Folder:
         if files:
             found[name] = tuple(_read(each, population) for each in files)
     if len(found) < 2:
+        here = "one release is" if found else "no releases are"
         raise InputError(
-            f"{folder}: {len(found)} releases are here; a comparison needs two or more tables "
-            f"({', '.join(ENDINGS)}), or folders of them."
+            f"{folder}: {here} here; a comparison needs two or more tables ({', '.join(ENDINGS)}), or folders of them."
         )
     return Folder(found)
 

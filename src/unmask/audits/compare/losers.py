@@ -11,7 +11,7 @@ from unmask.audits.compare.axes import mean_of
 from unmask.audits.compare.published import PeopleGroup, Published
 from unmask.audits.compare.target_games import GamePlayed, Met
 from unmask.metrics.legal import value_text
-from unmask.results.small_groups import hidden_places
+from unmask.results.small_groups import hidden_places, place_text
 from unmask.stats.results import Estimate
 from unmask.tables.schema import Origin, Schema
 from unmask.threats.knowledge import Goal
@@ -67,16 +67,23 @@ class GroupFigure:
 
     name: str
     group: PeopleGroup
-    told: str  # the group in words that may be shared
+    value: str  # of the column, in words that may be shared
     loss: Estimate
 
+    @property
+    def told(self) -> str:
+        return f"{self.group.column} {self.value}"
 
-def group_figures(published: Published, schema: Schema, confidence: float) -> tuple[GroupFigure, ...]:
-    """All groups that may be told, under all mechanisms; the error is shared by all of them."""
+
+def group_figures(
+    published: Published, names: Sequence[str], schema: Schema, confidence: float
+) -> tuple[GroupFigure, ...]:
+    """All groups that may be told, under all of these mechanisms; the error is shared by all of them."""
     shown = _told(published.groups)
-    strict = 1 - (1 - confidence) / max(1, len(shown) * len(published.values))
+    strict = 1 - (1 - confidence) / max(1, len(shown) * len(names))
     found = []
-    for name, values in published.by_group.items():
+    for name in names:
+        values = published.by_group[name]
         for place in shown:
             loss = published.fresh_by_group[:, place] - values[:, place]
             if np.count_nonzero(~np.isnan(loss)) >= 3:
@@ -110,11 +117,6 @@ def _told(groups: Sequence[PeopleGroup]) -> list[int]:
 
 
 def _words(schema: Schema, group: PeopleGroup) -> str:
-    """The value if the schema is public, else its place."""
+    """The value if the schema is public, else its place in the schema, the same everywhere."""
     column = schema.column(group.column)
-    value = (
-        value_text(column, group.code)
-        if schema.origin is Origin.PUBLIC
-        else f"value {group.code + 1} of {column.listed}"
-    )
-    return f"{group.column} {value}"
+    return value_text(column, group.code) if schema.origin is Origin.PUBLIC else place_text(group.code, column.listed)

@@ -94,6 +94,7 @@ class PublicationSetting:
             "measures": np.mean(found, axis=0),
             "groups": np.mean(by_group, axis=0).reshape(len(self.groups)),
             "label": self._yardsticks(it),
+            "empty": np.array(sum(not len(release) for release in releases)),
             "seconds": np.array([fitted - began, (sampled - fitted) / len(releases)]),
         }
 
@@ -128,6 +129,7 @@ class Published:
     label: np.ndarray  # draws x (dummy, after real rows)
     seconds: Mapping[str, np.ndarray]  # draws x (fit, sample)
     failures: tuple[str, ...]
+    empty: Mapping[str, tuple[int, int]]  # releases without a row, of how many
     is_number: bool = False  # the label
 
     def of(self, name: str, measure: ReleaseMeasure) -> np.ndarray:
@@ -136,6 +138,11 @@ class Published:
 
     def has(self, measure: ReleaseMeasure) -> bool:
         return measure in self.measures
+
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """Mechanisms that publish nothing in most releases: what they hide is no merit, so they are compared in nothing."""
+        return tuple(name for name, (none, every) in self.empty.items() if 2 * none > every)
 
 
 def settings_of(plan: ComparePlan, entrants: Sequence[Entrant], ground: Ground) -> dict[str, PublicationSetting]:
@@ -174,7 +181,7 @@ def publication_tasks(plan: ComparePlan) -> tuple[Task, ...]:
 def store_of(plan: ComparePlan, one: Entrant, runner: Runner, population: str) -> Store:
     """Where the draws of one mechanism are kept. All that changes one is its identity; a label adds a measure."""
     kept: dict[str, Any] = {"audit": "compare", "generator": one.name, "population": population}
-    kept |= {"label": plan.label, "measures": [each.name for each in measures_for(plan.label)]}
+    kept |= {"label": plan.label, "measures": [each.name for each in measures_for(plan.label)], "counted": ["empty"]}
     part = f"published-{folder_of(plan.label)}" if plan.label is not None else "published"
     return in_folder(runner, one, part).store(replace(plan, generators=()), kept)
 
@@ -201,5 +208,6 @@ def published_of(
         stacked(FRESH, "label"),
         {name: stacked(name, "seconds") for name in kept},
         tuple(failure for each in found.values() for failure in each.failures),
+        {name: (int(stacked(name, "empty").sum()), len(common) * any_of.plan.releases_per_fit) for name in kept},
         (label := any_of.plan.label) is not None and any_of.people.schema.column(label).is_numeric,
     )

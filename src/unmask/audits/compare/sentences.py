@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from unmask.audits.compare.axes import PRIVACY, UTILITY, CompareAxis, Contrasts
-from unmask.audits.compare.dominance import Dominance, Price, alike, dominated, front, price
+from unmask.audits.compare.axes import PRIVACY, UTILITY, CompareAxis, Contrasts, mean_of, opposite, score_title
+from unmask.audits.compare.dominance import Dominance, Price, alike, dominated, front, price, unproven
 from unmask.audits.compare.losers import GroupLoss, TargetLoss
+from unmask.audits.compare.measures import LABEL
+from unmask.audits.compare.published import Published
 from unmask.results.figures import percent
 from unmask.stats.results import Estimate
 from unmask.threats.knowledge import Goal
@@ -16,14 +18,27 @@ Answer = tuple[str, str]  # the question, and what is said to it
 MANY = 6  # names that one sentence lists
 
 
-def short_answer(contrasts: Contrasts) -> Answer:
-    """Who leads on each side, and whether anybody can be left out."""
+def empty_words(published: Published) -> list[str]:
+    """Who published nothing, and how often."""
+    told = []
+    for name, (none, every) in published.empty.items():
+        so = ", so it is compared in nothing" if name in published.silent else ""
+        told += [f"{name} published no rows in {none:,} of {every:,} releases{so}."] if none else []
+    return told
+
+
+def short_answer(contrasts: Contrasts, first: Sequence[str] = ()) -> Answer:
+    """What comes first, who leads on each side, and whether anybody can be left out."""
+    if len(contrasts.names) < 2:
+        return "In short", " ".join(
+            [*first, f"Only {contrasts.names[0]} is left: there is nothing to compare it with."]
+        )
     led = [f"Best in {axis.title}: {_leaders(contrasts, axis)}." for axis in _headlines(contrasts)]
     clear = [each for each in dominated(contrasts) if each.clearly]
     out = ", ".join(f"{each.loser} (by {each.winner})" for each in clear[:MANY])
     if contrasts.on(PRIVACY) and contrasts.on(UTILITY):
         led.append(f"Clearly dominated: {out}." if out else "No mechanism is clearly dominated.")
-    return "In short", " ".join(led)
+    return "In short", " ".join([*first, *led])
 
 
 def _headlines(contrasts: Contrasts) -> list[CompareAxis]:
@@ -38,8 +53,8 @@ def _leaders(contrasts: Contrasts, axis: CompareAxis) -> str:
 
 
 def dominance_answers(contrasts: Contrasts) -> Iterator[Answer]:
-    """Every mechanism that another one beats, and those that nothing tells apart."""
-    if not (contrasts.on(PRIVACY) and contrasts.on(UTILITY)):
+    """Every mechanism that another one beats, those that nothing tells apart, and those that may hide nothing."""
+    if len(contrasts.names) < 2 or not (contrasts.on(PRIVACY) and contrasts.on(UTILITY)):
         return
     question = "Which are dominated?"
     found = dominated(contrasts)
@@ -54,6 +69,13 @@ def dominance_answers(contrasts: Contrasts) -> Iterator[Answer]:
             "Which are not told apart?",
             f"In nothing that was measured: {listed}{more}. That is no proof that they are alike.",
         )
+    for name, raw in unproven(contrasts):
+        axis = contrasts.on(PRIVACY)[0]
+        gain = signed(contrasts.get(axis, name, raw).estimate)
+        yield (
+            "Which may hide nothing?",
+            f"{name}: its {axis.title} is {gain} above that of {raw}, the real table itself. Too few --tests to tell.",
+        )
 
 
 def _beaten(contrasts: Contrasts, each: Dominance) -> str:
@@ -62,6 +84,13 @@ def _beaten(contrasts: Contrasts, each: Dominance) -> str:
         return f"{each.loser} is clearly dominated by {each.winner}, which is better in: {wins}."
     won = {win.axis.name for win in each.wins}
     rest = [axis for axis in contrasts.axes if axis.name not in won]
+    ahead = [lead for axis in rest if (lead := contrasts.get(axis, each.loser, each.winner)).estimate.value > 0]
+    if ahead:
+        seems = "; ".join(f"{lead.axis.title} by {signed(lead.estimate)}" for lead in ahead)
+        return (
+            f"Whether {each.loser} is dominated by {each.winner} cannot be told with so few draws (--tests, --repeats). "
+            f"Better is {each.winner} in: {wins}. By the values {each.loser} is better in: {seems}."
+        )
     at_most = ", ".join(
         f"{axis.title} (by at most {max(0.0, contrasts.get(axis, each.loser, each.winner).estimate.high):.2f})"
         for axis in rest
@@ -75,7 +104,7 @@ def _beaten(contrasts: Contrasts, each: Dominance) -> str:
 def price_answers(contrasts: Contrasts) -> Iterator[Answer]:
     """What a step along the front costs, in every measure of utility; the front is that of the first."""
     question = "What does more privacy cost here?"
-    if not contrasts.on(PRIVACY):
+    if len(contrasts.names) < 2 or not contrasts.on(PRIVACY):
         return
     across, ups = contrasts.on(PRIVACY)[0], contrasts.on(UTILITY)
     along = front(across, ups[0], contrasts.names)
@@ -87,13 +116,44 @@ def price_answers(contrasts: Contrasts) -> Iterator[Answer]:
 
 def _price(steps: Sequence[Price], ups: Sequence[CompareAxis]) -> str:
     first = steps[0]
-    paid = " and ".join(f"{signed(step.utility)} in {up.title}" for step, up in zip(steps, ups, strict=True))
-    told = f"From {first.start} to {first.end} the privacy gain rises by {signed(first.privacy)}; the price is {paid}."
-    rates = [step.per_tenth for step in steps if step.per_tenth is not None]
-    if not rates:
+    paid = [
+        f"{signed(step.utility)} in {up.title}" for step, up in zip(steps, ups, strict=True) if step.utility.value >= 0
+    ]
+    won = [
+        f"{signed(opposite(step.utility))} in {up.title}"
+        for step, up in zip(steps, ups, strict=True)
+        if step.utility.value < 0
+    ]
+    both = [f"the price is {' and '.join(paid)}"] * bool(paid) + [f"it gains {' and '.join(won)}"] * bool(won)
+    told = (
+        f"From {first.start} to {first.end} the privacy gain rises by {signed(first.privacy)}; {', and '.join(both)}."
+    )
+    if first.per_tenth is None:
         return f"{told} The step in privacy may be none, so that no rate can be named."
+    rates = [step.per_tenth for step in steps if step.per_tenth is not None and step.utility.value >= 0]
+    if not rates:
+        return told
     tenth = " and ".join(f"{_digits(value, 3)} ({_digits(low, 3)} to {_digits(high, 3)})" for value, low, high in rates)
     return f"{told} For each tenth of privacy gain that is {tenth}."
+
+
+def teaching_answers(
+    published: Published, names: Sequence[str], label: str | None, confidence: float
+) -> Iterator[Answer]:
+    """Whose releases teach no more about the label than its most frequent answer does; intervals hold together."""
+    if not published.has(LABEL):
+        return
+    strict = 1 - (1 - confidence) / max(1, len(names))
+    over = {name: mean_of(published.of(name, LABEL) - published.label[:, 0], strict) for name in names}
+    dummy = "the mean" if published.is_number else "the most frequent answer"
+    for name, found in over.items():
+        if found.low <= 0:
+            how = "surely below" if found.high < 0 else "not surely above"
+            yield (
+                "Which teach nothing?",
+                f"{name}: after training on its releases the {score_title(published, label)} is {how} that of the dummy "
+                f"({dummy}); the difference is {signed(found)}.",
+            )
 
 
 def loser_answers(targets: Sequence[TargetLoss], groups: Sequence[GroupLoss]) -> Iterator[Answer]:

@@ -45,7 +45,7 @@ def answers_grid(answers: Sequence[Answer]) -> Grid:
 
 def grids_of(found: SideBySide) -> Iterator[Grid]:
     """Every table, those that are drawn at the top first."""
-    yield from _tradeoffs(found.contrasts)
+    yield from _tradeoffs(found)
     for game in found.games:
         yield _targets(game, found.confidence)
     yield from _sweeps(found)
@@ -53,23 +53,35 @@ def grids_of(found: SideBySide) -> Iterator[Grid]:
         yield _privacy(game, found.confidence)
     yield from _everyone(found)
     yield from _releases(found.published, found.confidence)
-    yield _utility(found)
+    yield _utility(found.published)
+    yield from _prediction(found)
     yield from _groups(found.figures)
     yield from contrast_grids(found.contrasts)
     yield _in_detail(found.published, found.confidence)
 
 
-def _tradeoffs(contrasts: Contrasts) -> Iterator[Grid]:
+def _tradeoffs(found: SideBySide) -> Iterator[Grid]:
     """Every measure of utility against the privacy gain in the first game; in the second, against the first measure."""
+    contrasts = found.contrasts
     privacy = [axis for axis in contrasts.on(PRIVACY) if axis.name in (Goal.MEMBERSHIP, Goal.ATTRIBUTE)]
     utility = contrasts.on(UTILITY)
     for across, up in [
         (axis, up) for place, axis in enumerate(privacy) for up in (utility if place == 0 else utility[:1])
     ]:
-        rows = [(name, *three(across.of[name]), *three(up.of[name])) for name in contrasts.names]
-        heads = ("mechanism", across.title, "low", "high", up.title, "utility low", "utility high")
+        dummy = (rounded(found.published.label[:, 0].mean()),) if up.name == LABEL.name else ()
+        rows = [(name, *three(across.of[name]), *three(up.of[name]), *dummy) for name in contrasts.names]
+        heads = (
+            "mechanism",
+            across.title,
+            "low",
+            "high",
+            up.title,
+            "utility low",
+            "utility high",
+            *["dummy"] * len(dummy),
+        )
         title = f"{capital(up.title)}, against the {across.title}"
-        name, roles = f"tradeoff/{across.name}/{up.name}", (Role.TEXT, *TRIPLE, *TRIPLE)
+        name, roles = f"tradeoff/{across.name}/{up.name}", (Role.TEXT, *TRIPLE, *TRIPLE, *[Role.CLAIM] * len(dummy))
         yield Grid(name, title, heads, tuple(rows), Section.COMPARED, GridKind.TRADEOFF, roles)
 
 
@@ -177,39 +189,37 @@ def _mean(values: np.ndarray) -> Cell:
     return rounded(float(known.mean())) if len(known) else None
 
 
-def _utility(found: SideBySide) -> Grid:
+def _utility(published: Published) -> Grid:
     """A line per mechanism, a column per measure; the yardstick last."""
-    published = found.published
     lines = {**published.values, FRESH: published.fresh}
     measures = [
         each
         for place, each in enumerate(published.measures)
         if each.is_utility and each is not LABEL and _is_measured(lines, place)
     ]
-    heads = ["mechanism", *(each.title for each in measures)]
-    rows: list[list[Cell]] = [
-        [name, *(_mean(values[:, published.measures.index(each)]) for each in measures)]
+    heads = ("mechanism", *(each.title for each in measures))
+    rows = tuple(
+        (name, *(_mean(values[:, published.measures.index(each)]) for each in measures))
         for name, values in lines.items()
-    ]
-    if published.has(LABEL):
-        heads += [
-            score_title(published, found.label),
-            "low",
-            "high",
-            "share of what real rows teach",
-            "share low",
-            "share high",
-        ]
-        place = published.measures.index(LABEL)
-        for row, values in zip(rows, lines.values(), strict=True):
-            score = mean_of(values[:, place], found.confidence)
-            row += [*three(score), *three(share_of(values[:, place], published.label, found.confidence))]
-        dummy, real = published.label.mean(axis=0)
-        blank: list[Cell] = [None] * len(measures)
-        rows.append(["real rows", *blank, rounded(real), None, None, 1.0, None, None])
-        rows.append(["dummy", *blank, rounded(dummy), None, None, 0.0, None, None])
-    title = "What is left of the real table (1 = all of it)"
-    return Grid("compare/utility", title, tuple(heads), tuple(map(tuple, rows)), Section.UTILITY)
+    )
+    return Grid("compare/utility", "What is left of the real table (1 = all of it)", heads, rows, Section.UTILITY)
+
+
+def _prediction(found: SideBySide) -> Iterator[Grid]:
+    """What releases teach about the label, between the dummy and real rows."""
+    published = found.published
+    if not published.has(LABEL):
+        return
+    what, rows = score_title(published, found.label), list[tuple[Cell, ...]]()
+    for name, values in {**published.values, FRESH: published.fresh}.items():
+        scores = values[:, published.measures.index(LABEL)]
+        share = share_of(scores, published.label, found.confidence)
+        rows.append((name, *three(mean_of(scores, found.confidence)), *three(share)))
+    dummy, real = published.label.mean(axis=0)
+    rows.append(("real rows", rounded(real), None, None, 1.0, None, None))
+    rows.append(("dummy", rounded(dummy), None, None, 0.0, None, None))
+    heads = ("mechanism", what, "low", "high", "share of what real rows teach", "share low", "share high")
+    yield Grid("compare/label", f"{capital(what)} after training on releases", heads, tuple(rows), Section.UTILITY)
 
 
 def share_of(scores: np.ndarray, yardsticks: np.ndarray, confidence: float) -> Estimate:
@@ -228,7 +238,7 @@ def _groups(figures: Sequence[GroupFigure]) -> Iterator[Grid]:
     if not figures:
         return
     ordered = sorted(figures, key=lambda each: -each.loss.value)
-    rows = [(each.name, each.group.column, each.told, each.group.people, *three(each.loss)) for each in ordered]
+    rows = [(each.name, each.group.column, each.value, each.group.people, *three(each.loss)) for each in ordered]
     heads = ("mechanism", "column", "group", "people", "lost beyond a fresh sample", "low", "high")
     roles = (Role.BY, Role.BY, Role.GROUP, Role.PEOPLE, *TRIPLE)
     title = "Who pays: marginals lost within groups, beyond what a fresh sample of people loses"

@@ -156,7 +156,7 @@ class GameTable:
         guessed: list[Met] = []
         refused = [*self.refused, *(left_out(name, reason) for name, reason in out.items())]
         for name in kept:
-            met = self._guessed(name, stores[name], draws[name])
+            met = self._guessed(name, stores[name], draws[name], raw)
             (refused if isinstance(met, NotTested) else guessed).append(met)  # type: ignore[arg-type]
         prior = self.settings[kept[0]].game.prior
         failures = tuple(each for name in kept for each in found[name].failures)
@@ -164,8 +164,8 @@ class GameTable:
             self.goal, self.targets, one.members, one.fits, prior, raw, tuple(guessed), tuple(refused), failures
         )
 
-    def _guessed(self, name: str, store: Store, test: Draws) -> Met | NotTested:
-        """The attack that does best on the attacker's own last releases, on those under attack."""
+    def _guessed(self, name: str, store: Store, test: Draws, raw: np.ndarray) -> Met | NotTested:
+        """The attack that does best on the attacker's own last releases, on those under attack; raw meets record linkage."""
         setting = self.settings[name]
         shadow = draws_of(setting, self.tasks, store, Whose.SHADOW)
         early = shadow.fits < round(LEARNT * (shadow.fits.max(initial=0) + 1))
@@ -174,6 +174,9 @@ class GameTable:
         worth = {each.name: _worth(self._right(each, setting, tried, late), late.members) for each in scored}
         if not worth:
             return NotTested(f"{name}: {self.goal}", "no attack gave scores against it", "name other --attacks")
+        is_raw = isinstance(setting.generator, Raw)
+        if is_raw and LINKAGE in worth:
+            return Met(name, LINKAGE, raw, is_raw)
         won = max(worth, key=lambda each: worth[each])
         only = replace(self.chosen, shadow={won: self.chosen.shadow[won]} if won in self.chosen.shadow else {})
         final = next((each for each in score_all(setting, only, shadow, test)[0] if each.name == won), None)
@@ -181,7 +184,7 @@ class GameTable:
             return NotTested(
                 f"{name}: {self.goal}", f"{won} failed on the releases under attack", "name other --attacks"
             )
-        return Met(name, won, self._right(final, setting, shadow, test), isinstance(setting.generator, Raw))
+        return Met(name, won, self._right(final, setting, shadow, test), is_raw)
 
     def _right(self, attack: Scored, setting: TargetSetting, shadow: Draws, test: Draws) -> np.ndarray:
         played = self._as_played(setting, shadow, test)

@@ -82,3 +82,9 @@ def whole_table_of(
         risks[name] = TableRisk(*auc_over_runs(judged.late), int(people.listed.sum()))
     units = next(iter(settings.values())).game.units
     return WholeTable(units, plan.everyone("any").rate, risks, failures)
+
+
+def short_of_runs(stores: Mapping[str, Store], tasks: Sequence[Task]) -> dict[str, int]:
+    """Mechanisms that published in too few runs to be judged, with the number of those runs."""
+    found = {name: len(gather(tasks, store, ("members",))) for name, store in stores.items()}
+    return {name: runs for name, runs in found.items() if runs < FEWEST_RUNS}

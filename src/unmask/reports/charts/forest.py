@@ -8,7 +8,21 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unmask.reports.charts.svg import NARROW, Axis, Chart, Words, around, chart, line, path, shortened, tag, text, tick
+from unmask.reports.charts.svg import (
+    NARROW,
+    Axis,
+    Chart,
+    Words,
+    around,
+    chart,
+    fitted,
+    line,
+    path,
+    shortened,
+    tag,
+    text,
+    tick,
+)
 from unmask.reports.words import attack_rate, finding_badge, kind, number
 from unmask.results.grid import Cell, Grid, Role
 from unmask.results.policy import Policy
@@ -101,11 +115,12 @@ def forest_chart(
     def draw(width: int) -> tuple[int, list[Markup]]:
         return _forest(width, rows, axis, x_label, policy, base)
 
-    best, many = rows[0], f"The first {MOST} of {every}" if every > MOST else str(every)
+    most, least = max(rows, key=lambda row: row.value), min(rows, key=lambda row: row.value)
+    above = sum(row.low > base for row in rows)
     words = Words(
         name, title,
-        f"{many} estimates with their intervals. {best.label}: {number(best.value)}, "
-        f"interval {number(best.low)} to {number(best.high)}.",
+        f"{f'The first {MOST} of {every}. ' if every > MOST else ''}Highest: {_told(most)}. Lowest: {_told(least)}. "
+        f"{above} of {len(rows)} intervals lie above {number(base)}.",
     )  # fmt: skip
     legend = [("square", "estimate and interval")]
     if any(row.other is not None for row in rows) and other:
@@ -115,11 +130,16 @@ def forest_chart(
     return chart(words, draw, None, legend if len(legend) > 1 else ())
 
 
+def _told(row: Row) -> str:
+    return f"{row.label} {number(row.value)} ({number(row.low)} to {number(row.high)})"
+
+
 def _forest(
     width: int, rows: Sequence[Row], axis: Axis, x_label: str, policy: Policy | None, base: float
 ) -> tuple[int, list[Markup]]:
     narrow = width <= NARROW
-    labels = 0.0 if narrow else min(260.0, max(110.0, 12 + 7.4 * max(len(row.label) for row in rows)))
+    most = 300.0 if any(row.label.count(" · ") > 1 for row in rows) else 260.0
+    labels = 0.0 if narrow else min(most, max(110.0, 12 + 7.4 * max(len(row.label) for row in rows)))
     step, top = (42.0, 40.0 if policy else 18.0) if narrow else (26.0, 30.0 if policy else 12.0)
     height = int(top + step * len(rows) + 46)
     bottom = height - 46.0
@@ -141,10 +161,10 @@ def _forest(
     for place, row in enumerate(rows):
         y = top + step * (place + 0.5) + (9 if narrow else 0)
         if narrow:
-            parts.append(text(2, y - 13, shortened(row.label, width - 84), class_="label halo"))
+            parts.append(text(2, y - 13, fitted(row.label, width - 84), class_="label halo"))
             parts.append(text(width - 4, y - 13, f"{row.shape} {number(row.value)}", class_="label end halo"))
         else:
-            parts.append(text(labels, y + 4, shortened(row.label, labels - 6), class_="label end"))
+            parts.append(text(labels, y + 4, fitted(row.label, labels - 6), class_="label end"))
             interval = f"{row.shape} {number(row.value)} ({number(row.low)} to {number(row.high)})"
             parts.append(text(width - 4, y + 4, interval, class_="tick end"))
         parts += _interval(x, y, row)

@@ -59,13 +59,19 @@ def tradeoff_grid_chart(name: str, grid: Grid) -> Chart | None:
     ]
     if not spots:
         return None
+    level = _level(grid)
     x_axis = around([value for spot in spots for value in (spot.x.low, spot.x.high)], room=0.06)
-    y_axis = around([value for spot in spots for value in (spot.y.low, spot.y.high)], room=0.1)
+    y_axis = around([*level, *(value for spot in spots for value in (spot.y.low, spot.y.high))], room=0.1)
     along = _front(spots)
 
     def draw(width: int) -> tuple[int, list[Markup]]:
         height = 380 if width > NARROW else 340
         x, y, parts = frame(x_axis, y_axis, grid.columns[across[0]], grid.columns[up[0]], width, height)
+        for value in level:
+            parts.append(line(x.start, y(value), x.end, y(value), "axis"))
+            parts.append(
+                text(x.end - 2, y(value) + 14, grid.columns[grid.places(Role.CLAIM)[0]], class_="tick end halo")
+            )
         if len(along) > 1:
             parts.append(path([(x(spot.x.value), y(spot.y.value)) for spot in along], "mark"))
         for place, spot in enumerate(spots):
@@ -88,6 +94,12 @@ def tradeoff_grid_chart(name: str, grid: Grid) -> Chart | None:
         for place, spot in enumerate(spots[:LINES])
     ]
     return chart(Words(name, grid.title, told), draw, None, legend)
+
+
+def _level(grid: Grid) -> list[float]:
+    """What utility is compared with, the same for all lines: at most one number."""
+    found = {row[place] for place in grid.places(Role.CLAIM)[:1] for row in grid.rows}
+    return [float(value) for value in found if isinstance(value, int | float) and math.isfinite(value)][:1]
 
 
 def _front(spots: Sequence[Spot]) -> list[Spot]:

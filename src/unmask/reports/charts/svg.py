@@ -17,6 +17,7 @@ from unmask.results.grid import Grid
 from unmask.results.readable import readable
 
 WIDE, NARROW = 680, 340
+SHORTEST = 8  # letters that are left of a part of a label
 LINES = 6  # line styles in the stylesheet; what comes after is grey
 
 
@@ -90,6 +91,18 @@ def shortened(words: str, width: float, *, size: float = 13) -> str:
     words = readable(words).replace("\n", " ")
     most = max(4, int(width / (0.56 * size)))
     return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
+
+
+def fitted(label: str, width: float) -> str:
+    """A label of several parts that fits into a width: the first give way, in their middle; the last tells lines apart."""
+    *parts, last = readable(label).replace("\n", " ").split(" · ")
+    over = len(label) - int(width / (0.56 * 13))
+    for place, part in enumerate(parts):
+        kept = max(SHORTEST, len(part) - over) if over > 0 else len(part)
+        if kept < len(part):
+            parts[place] = f"{part[: kept // 2]}…{part[len(part) - (kept - 1 - kept // 2) :]}"
+            over -= len(part) - kept
+    return shortened(" · ".join([*parts, last]), width)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
