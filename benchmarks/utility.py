@@ -28,8 +28,8 @@ from unmask.utility.propensity import propensity
 
 ROWS = 20_000
 SHARE = 10  # ours may take at most one in so many of a peer's CPU seconds
-# CPU seconds, of the reference kernel beside it, and at how many rows. Those of syntheval grow with the rows, so fewer rows favour
-# it; the kernel beside it is estimated, not of the same run.
+# CPU seconds, of the reference kernel beside it, and at how many rows. Those of syntheval grow with the rows, so that
+# fewer rows favour it; the kernel beside it is estimated, not of the same run.
 RECORDED = {"sdmetrics": (1.22, 0.027, ROWS), "syntheval": (19.8, 0.033, 2_000)}
 
 
