@@ -26,18 +26,24 @@ from unmask.utility.learners import CLASSIFIERS, REGRESSORS, Learner
 from unmask.utility.marginals import marginals, subsets_of, variations
 from unmask.utility.prediction import FEWEST, answers, predicted
 
+ATTEMPTS = 500  # people on either side whose records are completed
 MOST_COLUMNS = 40  # that are compared pair by pair
 
 
 @dataclass(frozen=True, eq=False)
 class Publication:
-    """A real table, a release of it, and real people of whom neither knows."""
+    """A real table, a release of it, and real people of whom neither knows.
+
+    `others` are the same for every draw, which is fair where mechanisms are compared. `control` are drawn anew with each real
+    table from the same people, so that what real rows have beyond them is 0 on average where nothing is remembered.
+    """
 
     real: Table
     synthetic: Table
     others: Table | None
     label: str | None
     seed: int
+    control: Table | None = None
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -88,18 +94,20 @@ def _similarity(it: Publication) -> float:
 
 def _copied(it: Publication) -> float:
     """Share of the unique real rows that stand in the release, less that of unique rows of others: what chance explains."""
-    found = copies(it.real, it.synthetic, holdout=it.others)
+    found = copies(it.real, it.synthetic, holdout=it.control)
     told = found.excess or found.unique
     return 0.0 if told is None else told.value
 
 
 def _completed(it: Publication) -> float:
     """Hidden values of real people that the release completes, by rarity, less those of others: what it remembers of people."""
-    if it.others is None:
+    if it.control is None:
         return float("nan")
     known = likely_known(it.real.schema, stream(it.seed, "known"))
     try:
-        found = completion(it.real, it.synthetic, known=known, holdout=it.others, rng=stream(it.seed, "completion"))
+        found = completion(
+            it.real, it.synthetic, known=known, holdout=it.control, attempts=ATTEMPTS, rng=stream(it.seed, "completion")
+        )
     except ParameterError:  # one column, or hidden ones in which everybody is the same
         return float("nan")
     memory = found.memory()

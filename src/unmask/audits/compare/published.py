@@ -29,6 +29,7 @@ from unmask.utility.prediction import answers
 from unmask.utility.subgroups import dividing, group_sizes
 
 MOST_OTHERS = 2_000  # people whom models are tested with
+FEWEST_CONTROLS = 30  # people beside a real table, below which nothing is said about them
 MOST_DIVIDING = 3  # columns by which people are divided
 FRESH = "fresh people"  # the yardstick: other real people instead of a release
 
@@ -73,21 +74,22 @@ class PublicationSetting:
     def play(self, task: Task) -> Arrays:
         """Means over the releases of one fit, and the cost in CPU seconds."""
         plan, rng = self.plan, stream(self.plan.seed, task.id, "table")
-        real = replace(self.people.take(rng.choice(len(self.people), plan.train_rows, replace=False)), persons=None)
+        rows = rng.choice(len(self.people), plan.train_rows, replace=False)
+        real, control = self.people.take(rows), self._control(rows, stream(plan.seed, task.id, "control"))
         fitting = stream(plan.seed, task.id, "fit")
         began = time.process_time()
         model = self.generator.fit(real, fitting)
         fitted = time.process_time()
-        rows = plan.synthetic_rows or plan.train_rows
+        wanted = plan.synthetic_rows or plan.train_rows
         releases = [
-            model.sample(rows, stream(plan.seed, *words, "sample"))
+            model.sample(wanted, stream(plan.seed, *words, "sample"))
             for words in release_words(task, plan.releases_per_fit)
         ]
         sampled = time.process_time()
         found, by_group = [], []
         for release in releases:
-            check_release(release, self.people, rows, row_level=self.generator.row_level)
-            it = Publication(real, release, self.others, plan.label, plan.seed)
+            check_release(release, self.people, wanted, row_level=self.generator.row_level)
+            it = Publication(real, release, self.others, plan.label, plan.seed, control)
             found.append(measured(it, self.measures))
             by_group.append([_within(real, release, group) for group in self.groups])
         return {
@@ -97,6 +99,11 @@ class PublicationSetting:
             "empty": np.array(sum(not len(release) for release in releases)),
             "seconds": np.array([fitted - began, (sampled - fitted) / len(releases)]),
         }
+
+    def _control(self, rows: np.ndarray, rng: np.random.Generator) -> Table | None:
+        """As many people who might as well have been in the real table; None if there are too few."""
+        rest = np.setdiff1d(np.arange(len(self.people)), rows)
+        return self.people.take(rng.permutation(rest)[: len(rows)]) if len(rest) >= FEWEST_CONTROLS else None
 
     def _yardsticks(self, it: Publication) -> np.ndarray:
         """What the dummy and real rows reach: the same for all mechanisms, so that one of them is enough."""
