@@ -46,7 +46,8 @@ def best_agreement(people: np.ndarray, weights: np.ndarray, rows: np.ndarray) ->
 
 
 @njit(nogil=True, cache=True)
-def _add_weight(column, code, weight, sums):
+def add_weight(column, code, weight, sums):
+    """Add a weight to the sum of each row that has this code; compiled, for those who search rows by agreement."""
     for row in range(column.size):
         sums[row] += weight if column[row] == code else np.float32(0.0)
 
@@ -61,7 +62,7 @@ def _compare_weights(people, weights, columns, best):
             sums[:size] = np.float32(0.0)
             for column in range(width):
                 if people[person, column] >= 0:
-                    _add_weight(
+                    add_weight(
                         columns[column, first : first + size],
                         people[person, column],
                         weights[person, column],

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from unmask.tables.agreement import add_weight
 from unmask.tables.exact import ExactValues
 from unmask.tables.table import Table
 
@@ -81,12 +82,6 @@ def _rarity(codes: np.ndarray, size: int) -> np.ndarray:
 
 
 @njit(nogil=True, cache=True)
-def _add_agreement(column, code, weight, sums):
-    for row in range(column.size):
-        sums[row] += weight if column[row] == code else np.float32(0.0)
-
-
-@njit(nogil=True, cache=True)
 def _search(people, weights, columns, own, rows, scores):
     width, total = columns.shape
     kept = rows.shape[1]
@@ -97,7 +92,7 @@ def _search(people, weights, columns, own, rows, scores):
             sums[:size] = np.float32(0.0)
             for column in range(width):
                 if people[person, column] >= 0:
-                    _add_agreement(
+                    add_weight(
                         columns[column, first : first + size],
                         people[person, column],
                         weights[person, column],
