@@ -24,7 +24,7 @@ from unmask.stats.labels import draws_for, fisher
 from unmask.stream import stream
 from unmask.tables.schema import quoted
 
-FAMILY = Family("record completion", 0.03, lambda release: 2 * (len(release.schema.columns) > 1))
+FAMILY = Family("record completion", 0.03, lambda release: min(2, len(release.schema.columns) - 1))
 COLUMNS, RECORDS = "completion", "completed records"  # the two findings
 PLANTED = "records that stand in the release"
 FEWEST_HIDDEN = 3  # columns of a record that is rebuilt; with fewer it is a guess like any other
