@@ -23,7 +23,7 @@ from unmask.cli import main
 from unmask.errors import UnmaskError
 from unmask.tables.schema import Column
 
-PATIENCE = 60  # seconds that a case may take
+PATIENCE = 300  # seconds that a case may take: machines are busy, and a hang lasts for ever
 ALLOWED = (0, 1, 2, 4)
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
