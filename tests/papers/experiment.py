@@ -20,7 +20,8 @@ def _silent(text: str) -> None:
 class Terms:
     """On what terms an experiment runs: where data sets are, the seed, and the share of its repetitions.
 
-    What is finished is kept in a folder; `older` takes it though the program has changed since.
+    What is finished is kept in a folder; `older` takes it though the program has changed since. A share is written to the
+    page with `write` only, and the page says so.
     """
 
     data: Path
@@ -28,6 +29,7 @@ class Terms:
     share: float = 1.0
     folder: Path = ROOT / "build" / "papers"
     older: bool = False
+    write: bool = False  # the page, though it is a share
     say: Callable[[str], None] = _silent
     borrowed: list[float] = field(default_factory=list, compare=False)  # CPU seconds of games that were played before
 

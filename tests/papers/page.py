@@ -60,7 +60,9 @@ def body(experiment: Experiment, terms: Terms, kept: Kept) -> str:
     shown = experiment.show(kept.found)
     parts = [f"![{chart.title}](../../images/papers/{chart.name}.svg)" for chart in shown.charts]
     parts += [markdown(grid) for grid in shown.tables]
-    parts.append(f"`python -m tests.papers {experiment.name} --seed {terms.seed}`: {kept.cpu:.0f} CPU s.")
+    share = "" if terms.share == 1 else f" --share {terms.share:g} --write"
+    told = "" if terms.share == 1 else f" {terms.share:.0%} of the repetitions."
+    parts.append(f"`python -m tests.papers {experiment.name} --seed {terms.seed}{share}`: {kept.cpu:.0f} CPU s.{told}")
     return "\n\n".join(parts)
 
 
