@@ -113,7 +113,7 @@ def pictures_chart(
     words: Words, lines: Sequence[tuple[str, Sequence[Sequence[int] | None]]], *, side: int, levels: int
 ) -> Chart:
     """Lines of small square pictures, each a list of pixels row by row; None is a gap."""
-    pixel, apart, left = 4.5, 5.0, 150.0
+    pixel, apart, left = 4.5, 5.0, 172.0
 
     def draw(width: int) -> tuple[int, list[Markup]]:
         parts: list[Markup] = []
