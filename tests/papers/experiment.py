@@ -30,6 +30,7 @@ class Terms:
     folder: Path = ROOT / "build" / "papers"
     older: bool = False
     write: bool = False  # the page, though it is a share
+    seeds: int = 3  # of experiments that are repeated over seeds and long
     say: Callable[[str], None] = _silent
     borrowed: list[float] = field(default_factory=list, compare=False)  # CPU seconds of games that were played before
 
@@ -40,7 +41,13 @@ class Terms:
     def place(self, name: str) -> Path:
         """The file of a result: by seed, and by share if it is not the whole."""
         share = "" if self.share == 1 else f"-share-{self.share:g}"
-        return self.folder / f"{name}-seed-{self.seed}{share}.json"
+        seeds = "" if self.seeds == Terms.seeds or "-game-" in name else f"-seeds-{self.seeds}"
+        return self.folder / f"{name}-seed-{self.seed}{share}{seeds}.json"
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self.share == 1 and self.seeds == Terms.seeds
 
     def once(self, name: str, play: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """A game that several experiments share, or one of many in a long one: played once, kept, and counted for each."""

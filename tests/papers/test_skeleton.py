@@ -104,6 +104,8 @@ def test_a_share_of_an_experiment_is_not_written(places, experiment, tmp_path, c
 def test_a_share_that_is_written_says_so(places, experiment, tmp_path):
     play([experiment("made-one")], places, tmp_path, share=0.25, write=True)
     assert "made-one --seed 1 --share 0.25 --write`: 0 CPU s. 25% of the repetitions." in page_of(places)
+    play([experiment("made-one")], places, tmp_path, seeds=1, write=True)
+    assert "made-one --seed 1 --seeds 1 --write`: 0 CPU s. 1 of 3 seeds." in page_of(places)
 
 
 def test_what_is_left_is_told_before_each(places, experiment, tmp_path, capsys):
@@ -165,7 +167,7 @@ def test_pictures_have_a_box_per_pixel_and_gaps_none():
     made = pictures_chart(Words("made", "Pictures", "Two."), [("real", [[0, 15, 7, 3], None])], side=2, levels=16)
     drawn = alone(made)
     assert drawn.count("h4.5v4.5") == 4
-    assert {shade for shade in range(1, 6) if f"heat-{shade}\"" in drawn} == {1, 3, 5}
+    assert {shade for shade in range(1, 6) if f'heat-{shade}"' in drawn} == {1, 3, 5}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from tests.papers.experiment import Experiment, Shown, Terms, joined, table
-from tests.papers.reconsyn.attacked import GENERATORS, SEEDS, Attack, attacked, over_seeds
+from tests.papers.reconsyn.attacked import GENERATORS, Attack, attacked, over_seeds
 from tests.papers.reconsyn.table_1 import PRINTED
 from unmask.datasets import challenge
 from unmask.reports.charts import charts_of
@@ -25,7 +25,7 @@ def run(terms: Terms) -> pd.DataFrame:
                 challenge("census", seed=seed, path=terms.data / "census_kdd"), name, GENERATORS[name], how, seed
             ),
         )
-        for seed in range(terms.seed, terms.seed + SEEDS)
+        for seed in range(terms.seed, terms.seed + terms.seeds)
         for name in NAMES
     )
 

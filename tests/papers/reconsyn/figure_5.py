@@ -5,7 +5,7 @@ import pandas as pd
 
 from tests.papers.drawing import pictures_chart
 from tests.papers.experiment import Experiment, Shown, Terms, joined, table
-from tests.papers.reconsyn.attacked import GENERATORS, SEEDS, Attack, attacked, over_seeds
+from tests.papers.reconsyn.attacked import GENERATORS, Attack, attacked, over_seeds
 from tests.papers.reconsyn.table_1 import PRINTED
 from unmask.attacks.reconstruction.asked_rows import AskedRows
 from unmask.datasets import Challenge, challenge
@@ -49,7 +49,7 @@ def run(terms: Terms) -> pd.DataFrame:
 
     return joined(
         terms.once(f"reconsyn-game-mnist-{name}-{seed}", lambda name=name, seed=seed: play(name, seed))
-        for seed in range(terms.seed, terms.seed + SEEDS)
+        for seed in range(terms.seed, terms.seed + terms.seeds)
         for name in NAMES
     )
 
