@@ -66,6 +66,11 @@ def check_directory(directory: str | Path, expected: Result | None = None) -> No
         check_plan(directory, expected)
 
 
+def holds_result(directory: str | Path) -> bool:
+    """Whether there is the result of a run already."""
+    return os.path.exists(Path(directory) / RESULT)
+
+
 def load(directory: str | Path) -> Result:
     """Read the result of a run directory (or of a result.json), with its records and the names of its files if they are there.
 

@@ -120,6 +120,7 @@ class ReleaseAudit:
         parts: list[Part] = []
         skipped: list[NotTested] = []
         for place, check in enumerate(CHECKS):
+            runner.stage(f"Part {place + 1} of {len(CHECKS)}: {check.name}")
             runner.progress(place, len(CHECKS))
             if runner.is_late:
                 skipped.append(NotTested(check.name, *LATE))
