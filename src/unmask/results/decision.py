@@ -34,13 +34,16 @@ class Publishing(StrEnum):
 
 @dataclass(frozen=True)
 class Decision:
-    """Who decided what about a result, why and when."""
+    """Who decided what about a result, why and when.
+
+    Without a date it is now, and without a digest it is about the result that it will be written beside.
+    """
 
     reviewer: str
     decision: Publishing
     reasons: str
-    date: str = ""  # ISO, a day or a time; empty: now
-    result: str = ""  # SHA-256 of the result.json that it is about; empty: of the one that it is written beside
+    date: str = ""  # ISO, a day or a time
+    result: str = ""  # SHA-256 of the result.json that it is about
     version: int = VERSION
 
     def __post_init__(self) -> None:
