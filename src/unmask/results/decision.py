@@ -83,6 +83,10 @@ def write_decision(directory: str | Path, decision: Decision) -> Decision:
         raise RunError(
             f"{shown(Path(directory))}: the result here is no longer the one that the decision is about. Read its report again."
         )
+    try:
+        read_decision(directory)
+    except RunError as problem:  # it may be somebody's own file of that name, or a link to any file
+        raise RunError(f"{problem} It is not replaced: remove it, and decide again.") from None
     kept = replace(decision, result=digest)
     text = json.dumps(to_plain(kept), indent=1, ensure_ascii=False) + "\n"
     write_atomically(Path(directory) / DECISION, text)
