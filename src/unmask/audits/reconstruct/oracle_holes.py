@@ -66,8 +66,9 @@ def _filtered(deployment: Deployment, rows: int, rng: np.random.Generator) -> Ta
 def _numbers(deployment: Deployment, table: Table) -> np.ndarray:
     """Rows in the unit of the filter: standard deviations of the train table."""
     deviations = np.array([max(each, 1e-300) for _, each in Euclid.fitted_to(deployment.train).deviations])
-    numbers: np.ndarray = table.numbers / deviations
-    return numbers[~np.isnan(numbers).any(axis=1)]
+    numbers = table.numbers / deviations
+    present: np.ndarray = numbers[~np.isnan(numbers).any(axis=1)]
+    return present
 
 
 def _line(name: str, people: np.ndarray, centres: np.ndarray, radius: float) -> tuple[Cell, ...]:
