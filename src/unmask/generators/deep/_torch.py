@@ -69,7 +69,7 @@ class Watch:
     """
 
     planned: int
-    seconds: float | None = None  # None = no limit; at least one step is done
+    seconds: float | None = None  # None = no limit; at least one step is done in any case
     progress: Progress | None = None
     done: int = field(default=0, init=False)
 
