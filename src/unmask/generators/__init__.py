@@ -35,6 +35,8 @@ BUILT_IN = {
     "copula": "unmask.generators.copula:Copula",
     "mixture": "unmask.generators.mixture:Mixture",
     "ctgan": "unmask.generators.deep.ctgan:Ctgan",
+    "tvae": "unmask.generators.deep.tvae:Tvae",
+    "tabddpm": "unmask.generators.deep.tabddpm:TabDdpm",
 }
 
 

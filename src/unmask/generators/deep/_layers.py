@@ -34,6 +34,21 @@ def matrix_of(coded: Coded, segments: Segments) -> Tensor:
     return torch.cat([torch.from_numpy(coded.values), segments.one_hot(torch.from_numpy(coded.levels))], 1)
 
 
+class Batches:
+    """Rows in random order, a batch at a time; a new order when too few are left. A small table is one batch."""
+
+    def __init__(self, rows: int, batch: int, stream: torch.Generator) -> None:
+        self.rows, self.batch, self.stream = rows, min(batch, rows), stream
+        self.order, self.used = torch.empty(0, dtype=torch.int64), 0
+
+    def next(self) -> Tensor:
+        """The rows of the next batch."""
+        if self.used + self.batch > len(self.order):
+            self.order, self.used = torch.randperm(self.rows, generator=self.stream), 0
+        self.used += self.batch
+        return self.order[self.used - self.batch : self.used]
+
+
 class Adam:
     """Adam with weight decay, all parameters in one fused call.
 
