@@ -54,7 +54,9 @@ class Diffusion:
         sd = ((1 - share) * (1 - before) / (1 - kept)).sqrt()
         return mean + sd * torch.randn(values.shape, generator=stream)
 
-    def levels_before(self, levels: Tensor, clean: Tensor, step: int, segments: Segments, stream: torch.Generator) -> Tensor:
+    def levels_before(
+        self, levels: Tensor, clean: Tensor, step: int, segments: Segments, stream: torch.Generator
+    ) -> Tensor:
         """Levels one step earlier, given those now and clean ones that the network drew.
 
         By Bayes' rule their chances are (share [= now] + (1 - share) / K) (before [= clean] + (1 - before) / K): the product
@@ -84,7 +86,9 @@ class Denoiser(nn.Module):
         self.numbers, self.segments = len(coding.numeric), Segments(coding.sizes)
         width, layers = self.numbers + self.segments.width, parameters.layers
         self.enter = linear(width, layers[0], stream)
-        self.hidden = nn.ModuleList(linear(*pair, stream) for pair in zip(layers[:1] + layers[:-1], layers, strict=True))
+        self.hidden = nn.ModuleList(
+            linear(*pair, stream) for pair in zip(layers[:1] + layers[:-1], layers, strict=True)
+        )
         self.leave = linear(layers[-1], width, stream)
         self.early, self.late = linear(2 * WAVES, layers[0], stream), linear(layers[0], layers[0], stream)
         rates = torch.exp(-math.log(10_000) * torch.arange(WAVES) / WAVES)
@@ -125,7 +129,7 @@ def train(
     """The running mean of the weights, after training at random steps with a rate that falls to zero."""
     network = Denoiser(parameters, coding, stream)
     values, levels, there = tensors(coded, present)
-    trained = list(network.parameters())
+    trained: list[Tensor] = list(network.parameters())
     mean = [each.detach().clone() for each in trained]
     optimiser = Adam(trained, rate=parameters.rate, decay=parameters.l2)
     batches = Batches(len(values), parameters.batch, stream)
