@@ -104,31 +104,27 @@ class Denoiser(nn.Module):
         out = self.leave(held)
         return out[:, : self.numbers], out[:, self.numbers :]
 
-    def errors(self, row: tuple[Tensor, Tensor, Tensor], step: Tensor, stream: torch.Generator) -> Tensor:
-        """The denoising loss of each row for one draw of noise: mean squared error of the noise plus mean cross-entropy."""
-        values, levels, present = row
+    def errors(self, values: Tensor, levels: Tensor, step: Tensor, stream: torch.Generator) -> Tensor:
+        """The denoising loss of each row for one draw of noise: mean squared error of the noise plus mean cross-entropy.
+
+        What stands for a missing number counts as well: were it free, a row that is about to have none would wander off to
+        where only rows with a number are.
+        """
         noise = torch.randn(values.shape, generator=stream)
         found, logits = self(
             self.diffusion.noisy_numbers(values, noise, step),
             self.diffusion.noisy_levels(levels, step, self.segments, stream),
             step,
         )
-        missed = ((found - noise).square() * present).sum(1) / max(self.numbers, 1)
+        missed = (found - noise).square().sum(1) / max(self.numbers, 1)
         logs = self.segments.chosen(self.segments.log_probabilities(logits), levels, IMPOSSIBLE)
         return missed - logs.sum(1) / max(self.segments.count, 1)
 
 
-def tensors(coded: Coded, present: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
-    """Numbers, levels, and which numbers count."""
-    return torch.from_numpy(coded.values), torch.from_numpy(coded.levels), torch.from_numpy(present).float()
-
-
-def train(
-    parameters: TabDdpm, coding: Coding, coded: Coded, present: np.ndarray, watch: Watch, stream: torch.Generator
-) -> Weights:
+def train(parameters: TabDdpm, coding: Coding, coded: Coded, watch: Watch, stream: torch.Generator) -> Weights:
     """The running mean of the weights, after training at random steps with a rate that falls to zero."""
     network = Denoiser(parameters, coding, stream)
-    values, levels, there = tensors(coded, present)
+    values, levels = torch.from_numpy(coded.values), torch.from_numpy(coded.levels)
     trained: list[Tensor] = list(network.parameters())
     mean = [each.detach().clone() for each in trained]
     optimiser = Adam(trained, rate=parameters.rate, decay=parameters.l2)
@@ -137,7 +133,7 @@ def train(
         batch = batches.next()
         step = torch.randint(parameters.diffusion_steps, (len(batch),), generator=stream)
         optimiser.rate = parameters.rate * (1 - done / watch.planned)
-        optimiser.step(network.errors((values[batch], levels[batch], there[batch]), step, stream).mean())
+        optimiser.step(network.errors(values[batch], levels[batch], step, stream).mean())
         with torch.no_grad():
             torch._foreach_lerp_(mean, trained, 1 - min(AVERAGED, done / (done + 10)))
     with torch.no_grad():
@@ -170,16 +166,14 @@ def draw(model: TabDdpmModel, rows: int, stream: torch.Generator) -> Coded:
 
 
 @torch.no_grad()
-def losses(
-    model: TabDdpmModel, coded: Coded, present: np.ndarray, steps: list[int], draws: int, stream: torch.Generator
-) -> np.ndarray:
+def losses(model: TabDdpmModel, coded: Coded, steps: list[int], draws: int, stream: torch.Generator) -> np.ndarray:
     """The denoising loss of each row at each step, mean over draws of noise."""
     network = trained_network(model)
     found = np.zeros((len(coded), len(steps)))
     for part in chunks(len(coded)):
-        row = tensors(Coded(coded.values[part], coded.levels[part]), present[part])
+        values, levels = torch.from_numpy(coded.values[part]), torch.from_numpy(coded.levels[part])
         for place, step in enumerate(steps):
             for _ in range(draws):
-                errors = network.errors(row, torch.full((len(row[0]),), step), stream)
+                errors = network.errors(values, levels, torch.full((len(values),), step), stream)
                 found[part, place] += errors.numpy() / draws
     return found

@@ -65,7 +65,7 @@ class TabDdpm:
         coded = coding.encode(table)
         watch = Watch(steps_for(self, len(table)), self.time_budget, progress)
         with quiet_torch(rng) as stream:
-            weights = _tabddpm.train(self, coding, coded, ~np.isnan(table.numbers), watch, stream)
+            weights = _tabddpm.train(self, coding, coded, watch, stream)
         return TabDdpmModel(self, coding, weights, watch.done, watch.notes)
 
 
@@ -109,6 +109,5 @@ class TabDdpmModel:
         need_torch(self.parameters.name)
         from unmask.generators.deep import _tabddpm
 
-        present = ~np.isnan(table.numbers)
         with quiet_torch(rng) as stream:
-            return _tabddpm.losses(self, self.coding.encode(table), present, list(steps), DRAWS, stream)
+            return _tabddpm.losses(self, self.coding.encode(table), list(steps), DRAWS, stream)
