@@ -27,7 +27,7 @@ from unmask.tables.table import Table
 ROWS, EPOCHS = 5000, 30
 SEEDS = tuple(range(int(os.environ.get("UNMASK_SEEDS", "2"))))
 PEERS = {"ctgan": "CTGAN", "tvae": "TVAE"}
-CURVE = (100, 300, 600, 1000, 2000)  # steps
+CURVE = (100, 300, 1000)  # steps
 
 
 def main() -> None:
