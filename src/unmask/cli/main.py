@@ -41,6 +41,7 @@ VERBS = {
     "reverse-map": "Express a release as a permutation of the real table plus noise.",
     "filter": "Drop synthetic rows that are too close to real ones, or outliers.",
     "report": "Make the report of a finished run, or of several side by side.",
+    "serve": "The local page: files in, report out, in your browser.",
 }
 
 
