@@ -151,6 +151,12 @@ def shown(path: Path) -> str:
     return text if len(text) <= 240 else f"{text[:120]}...{text[-60:]}"
 
 
+def digest_of_file(path: Path) -> str:
+    """The SHA-256 of its content."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
 def read_text(path: Path, *, error: type[UnmaskError] = InputError) -> str:
     """The text of a UTF-8 file, with or without a byte-order mark. That there is none is the caller's to explain."""
     try:

@@ -40,6 +40,7 @@ VERBS = {
     "work": "Help with a run that another process leads: a cluster of plain processes.",
     "reverse-map": "Express a release as a permutation of the real table plus noise.",
     "filter": "Drop synthetic rows that are too close to real ones, or outliers.",
+    "decide": "Keep what a person decided about a result beside it.",
     "report": "Make the report of a finished run, or of several side by side.",
     "serve": "The local page: files in, report out, in your browser.",
 }

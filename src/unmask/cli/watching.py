@@ -122,7 +122,9 @@ class ProgressFile:
         if problem is not None:
             end = ending(problem)
             state, message, code = end.state, readable(end.message, LONGEST), end.code
-        self._now = replace(self._now, state=state, message=message, exit_code=code, eta_seconds=None)
+        # One that has finished has nothing left, also where fewer steps were needed than were thought.
+        done = self._now.total if state is RunState.FINISHED and self._now.total else self._now.done
+        self._now = replace(self._now, done=done, state=state, message=message, exit_code=code, eta_seconds=None)
         self._write()
 
     def _progress(self, done: int, total: int) -> None:

@@ -50,7 +50,10 @@ def run(
         say=silent if quiet else say,
         group=job.group,
     )
-    with ProgressFile(directory, "work", group=job.group, helps=True) as kept, watch("Working along", quiet=quiet) as bar:
+    with (
+        ProgressFile(directory, "work", group=job.group, helps=True) as kept,
+        watch("Working along", quiet=quiet) as bar,
+    ):
         kept.begin()
         seen = bar + kept.watch
         ready.run(runner.watched(seen.progress, seen.stage))
