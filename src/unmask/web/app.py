@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -54,5 +56,7 @@ def _told(request: Request, problem: Exception) -> Response:
 
 
 def _defect(request: Request, problem: Exception) -> Response:
-    """The last line of defence: no traceback reaches a browser."""
+    """The last line of defence: no traceback reaches a browser, and the terminal only with UNMASK_DEBUG."""
+    if os.environ.get("UNMASK_DEBUG"):
+        traceback.print_exception(problem)
     return message_page(500, f"This is a defect of unmask ({type(problem).__name__}). Nothing was sent anywhere.")

@@ -24,6 +24,7 @@ class FileField:
     many: bool = False
     required: bool = False
     option: str = ""  # empty: an argument
+    folder: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,18 +132,21 @@ def described() -> dict[str, Any]:
 
 
 def _described(verb: Any, command: Any, title: str) -> dict[str, Any]:
+    import inspect
+
     from unmask.audits.plan import choices_of
     from unmask.cli.options import PATH
 
     known = {each.name: each for each in command.params}
+    taken = inspect.signature(type(verb).run).parameters  # where draws are kept is not for a form to say
     files = [
         {"name": each.name, "told": each.told, "many": each.nargs == -1, "required": each.required}
         for each in verb.tables
     ]
     files += [
-        {"name": each.name, "told": each.help, "option": each.opts[-1]}
+        {"name": each.name, "told": each.help, "option": each.opts[-1], "folder": each.metavar == "DIR"}
         for each in (*verb.more, *([known["schema"]] if "schema" in known else []))
-        if each.type is PATH
+        if each.type is PATH and each.name not in taken
     ]
     budget = known.get("time_budget")
     return {

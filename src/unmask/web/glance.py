@@ -32,6 +32,7 @@ def glance(directory: Path) -> dict[str, Any]:
 
 def _read(directory: Path) -> dict[str, Any]:
     from unmask.reports.html import REPORT, render
+    from unmask.results.decision import decided
     from unmask.results.directory import load, read_run
     from unmask.results.verdict import title_of, verdict
     from unmask.web.places import plain_file
@@ -49,7 +50,7 @@ def _read(directory: Path) -> dict[str, Any]:
     finished = run.get("finished")
     page = plain_file(directory, REPORT)
     content = page.read_bytes() if page and page.stat().st_size <= LARGEST else b""
-    made = render(result, run).encode("utf-8", errors="backslashreplace")
+    made = render(result, run, decided(directory)).encode("utf-8", errors="backslashreplace")
     return {
         "audit": result.audit,
         "title": title_of(result),

@@ -22,6 +22,10 @@ GLANCE = (sys.executable, "-P", "-m", "unmask.web.glance")
 WATCHED = ("result.json", "run.json", "report.html", "decision.json")
 AT_ONCE = 10  # directories that one process reads
 SECONDS = 120
+UNKNOWN: dict[str, Any] = {
+    "badge": {"name": "untested", "shape": "—", "label": "no verdict"}, "sentence": "", "support": [], "files": [], "inputs": [],
+    "generator": "", "seed": None, "size": 0, "count": 0, "error": "", "report": "",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,17 @@ class Shelved:
     job: PageJob | None
     seen: dict[str, Any] = field(default_factory=dict)  # what the other process told; empty: not read yet
     progress: RunProgress | None = None  # of a run that is not over, as it says itself
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The same with a place for everything that pages show."""
+        return UNKNOWN | self.seen
+
+    @property
+    def title(self) -> str:
+        """What kind of run it is."""
+        verb = self.job.verb if self.job else self.progress.verb if self.progress else "run"
+        return str(self.seen.get("title") or verb.capitalize())
 
     @property
     def state(self) -> str:

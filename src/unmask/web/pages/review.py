@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from unmask.errors import InputError, ParameterError, RunError
-from unmask.web.places import read_bytes, run_directory
+from unmask.results.decision import DECISION, Decision, Publishing, read_decision, write_decision
+from unmask.web.places import plain_file, read_bytes, run_directory
 from unmask.web.posting import first, get, post, see
 from unmask.web.processes import UNMASK, answer, environment
 from unmask.web.rendering import message_page, page
@@ -82,12 +83,10 @@ def ask_decide(request: Request) -> Response:
 
 
 def _form(site: Site, name: str, given: dict[str, str], problem: str) -> Response:
-    from unmask.results.decision import Publishing, read_decision
-
     run = site.shelf.now(name)
     directory = run_directory(site.settings, name)
     try:
-        kept = read_decision(directory)
+        kept = read_decision(directory) if plain_file(directory, DECISION) else None
     except RunError:
         kept = None
     before = {} if kept is None else {"reviewer": kept.reviewer, "decision": str(kept.decision), "reasons": kept.reasons}
@@ -101,8 +100,6 @@ def _form(site: Site, name: str, given: dict[str, str], problem: str) -> Respons
 
 def decide(request: Request, form: Form) -> Response:
     """Keep a decision beside the result, and print it in the report."""
-    from unmask.results.decision import Decision, Publishing, write_decision
-
     site, name = site_of(request), request.path_params["name"]
     directory = _finished(site, name)
     given = {each: first(form, each).replace("\r\n", "\n") for each in ("reviewer", "decision", "reasons", "date")}

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from unmask.errors import InputError, UnmaskError
+from unmask.results.decision import DECISION, read_decision
 from unmask.results.progress import RunProgress
 from unmask.web.drafts import discard, read_draft
 from unmask.web.places import plain_file, read_bytes, run_directory
@@ -73,10 +74,9 @@ def _said(site: Site, run: Shelved) -> list[str]:
 
 
 def _decision(site: Site, run: Shelved) -> Any:
-    from unmask.results.decision import read_decision
-
+    directory = run_directory(site.settings, run.name)
     try:
-        return read_decision(run_directory(site.settings, run.name))
+        return read_decision(directory) if plain_file(directory, DECISION) else None
     except UnmaskError:
         return None
 
