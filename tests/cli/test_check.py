@@ -10,6 +10,7 @@ from tests.cli.test_cli import unmask
 from unmask.audits.release.preflight.files import Preflight
 from unmask.cli import verb
 from unmask.errors import InputError
+from unmask.tables.noticed import Level, Noticed
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_what_may_be_a_mistake_is_asked_at_a_terminal(monkeypatch, goes_on):
     monkeypatch.setattr(verb.click, "confirm", lambda text, **_: asked.append(text) or goes_on)
     monkeypatch.setattr(verb, "say", asked.append)
     release = package.audits.release.tables.Release(package.datasets.adult(), (), None)
-    doubtful = Preflight(release, questions=("Were the two swapped?",))
+    doubtful = Preflight(release, (Noticed("swapped", "Were the two swapped?", level=Level.QUESTION),))
     verb.ask_first(doubtful)
     assert asked == ["All 15 columns are examined.", "Were the two swapped?"], "nobody is there to be asked"
     monkeypatch.setattr(verb.sys, "stdin", Terminal())

@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
 
 
 VERBS = {
-    "audit": ("real.csv", "synthetic.csv", "--holdout", "holdout.csv", "--attempts", "20"),
+    "audit": ("real.csv", "synthetic.csv", "--holdout", "holdout.csv", "--attempts", "20", "--time-budget", "1s"),
     "check": ("real.csv", "synthetic.csv", "--holdout", "holdout.csv"),
     "describe": ("real.csv",),
     "utility": ("real.csv", "synthetic.csv", "--repeats", "2"),
@@ -55,8 +55,8 @@ VERBS = {
     "everyone": ("real.csv", "--generator", "independent", "--runs", "8"),
     "epsilon": ("--generator", "histogram:epsilon=1", "--runs", "20"),
     "compare": (
-        "real.csv", "--generators", "raw", "random", "--targets", "random:1", "--shadows", "4", "--tests", "4", "--repeats", "2",
-        "--runs", "0", "--train-rows", "30", "--attacks", "record-linkage",
+        "real.csv", "--generators", "raw", "random", "--targets", "random:1", "--shadows", "20", "--tests", "16", "--repeats", "3",
+        "--runs", "0", "--train-rows", "40", "--attacks", "record-linkage",
     ),
     "reconstruct": ("real.csv", "--generator", "raw", "--rounds", "4", "--no-mitigations"),
     "pool attack": ("pool",),
