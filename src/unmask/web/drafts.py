@@ -14,6 +14,7 @@ from typing import Any
 
 from unmask.errors import InputError, UnmaskError
 from unmask.files import make_folder, parse_json, read_text, write_atomically
+from unmask.web.corrected import PREFIXES, PUBLIC
 from unmask.web.forms import VerbForm
 from unmask.web.places import is_allowed, named_path
 from unmask.web.settings import Settings
@@ -155,5 +156,5 @@ def plain_given(given: Mapping[str, Any]) -> dict[str, list[str]]:
     return {
         name: [text[:20_000] for text in texts]
         for name, texts in given.items()
-        if name.startswith(("choice-", "flag-")) or name in ("time-budget", "name")
+        if name.startswith(("choice-", "flag-", *PREFIXES)) or name in ("time-budget", "name", PUBLIC)
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 
 from starlette.concurrency import run_in_threadpool
@@ -106,8 +107,19 @@ def take_roles(request: Request, form: Form) -> Response:
     """Corrected columns."""
     site = site_of(request)
     draft = read_draft(site.settings, request.path_params["draft"])
-    site.looks.correct(draft, site.form(draft.verb), form)
+    draft = Draft(**{**vars(draft), "given": plain_given(form)}).write(site.settings)
+    try:
+        site.looks.correct(draft, site.form(draft.verb))
+    except UnmaskError as problem:
+        return _draft(site, draft, str(problem))
     return see("draft", draft.id)
+
+
+def look(request: Request) -> Response:
+    """Whether the files are read, for the script of the page."""
+    site = site_of(request)
+    draft = read_draft(site.settings, request.path_params["draft"])
+    return Response(json.dumps({"state": site.looks.of(draft, site.form(draft.verb)).state}), media_type="application/json")
 
 
 def start(request: Request, form: Form) -> Response:
@@ -118,8 +130,7 @@ def start(request: Request, form: Form) -> Response:
         return see("run", draft.run)
     draft = Draft(**{**vars(draft), "given": plain_given(form)}).write(site.settings)
     try:
-        if any(name.startswith("role-") for name in form):
-            site.looks.correct(draft, site.form(draft.verb), form)
+        site.looks.correct(draft, site.form(draft.verb))
         name = _begin(site, draft)
     except UnmaskError as problem:
         return _draft(site, draft, str(problem))
@@ -217,6 +228,7 @@ ROUTES = [
     get("/new/{verb}", ask_files),
     Route("/new/{verb}", take_files, methods=["POST"]),
     get("/draft/{draft}", shown_draft),
+    get("/look/{draft}", look),
     post("/roles/{draft}", take_roles),
     post("/start/{draft}", start),
     post("/discard/{draft}", throw_away),

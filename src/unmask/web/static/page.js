@@ -6,10 +6,9 @@ async function look(part) {
     const answer = await fetch(part.dataset.live, { cache: "no-store" });
     if (!answer.ok) return true;
     const told = await answer.json();
-    if (part.dataset.state && told.state !== part.dataset.state) return false;
-    part.dataset.state = told.state;
+    if (told.state !== part.dataset.state) return false;
     const bar = part.querySelector("progress");
-    if (!bar) return told.state === "unread" || told.state === "looking";
+    if (told.stage === undefined || !bar) return true;
     part.querySelector("[data-stage]").textContent = told.stage;
     part.querySelector("[data-left]").textContent = told.left;
     if (told.share === null) bar.removeAttribute("value");
