@@ -15,7 +15,6 @@ from unmask.cli.saying import say
 from unmask.cli.verb import verb
 from unmask.results.decision import DECISION, Decision, Publishing, write_decision
 
-
 CHOICES = [str(each) for each in Publishing]
 
 

@@ -1,14 +1,14 @@
 """The local page: bring files, correct what the columns are, watch, read, compare, decide.
 
 Answers on this machine only, sends nothing anywhere and needs no account. RUNS is the directory of your runs; those that the
-command line wrote there are shown too. Audits run as processes of their own: they go on if the page is closed or the server stopped.
+command line wrote there are shown too. Audits run as processes of their own: they go on if the page is closed or the server
+stopped.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -81,20 +81,28 @@ def _bytes(ctx: click.Context, param: click.Parameter, text: str) -> int:
     return int(found[1]) * {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}[(found[2] or "")[:1].lower()]
 
 
-_more: list[Any] = [
-    click.Option(["--data"], type=PATH, metavar="DIR", help="Files below this directory can be named on the page; else uploads only, and files below RUNS."),
-    click.Option(["--host"], default="127.0.0.1", show_default=True, help="Address to listen on. Others than loopback need --public-address."),
-    click.Option(["--port"], type=click.IntRange(0, 65535), default=0, help="Port to listen on. [default: 8623, or any free one]"),
-    click.Option(["--public-address"], metavar="URL", help="How browsers elsewhere reach this page, as https://NAME[:PORT]. Think twice."),
-    click.Option(["--at-once"], type=click.IntRange(1, 64), default=1, show_default=True, help="Audits that run at a time; others wait."),
-    click.Option(["--upload-limit"], default="1GB", show_default=True, callback=_bytes, metavar="SIZE", help="Most that one upload may bring."),
-    click.Option(["--trust"], is_flag=True, help="Generators and attacks that are code (command: ..., module:Class) may be entered."),
+OPTIONS = [
+    click.Option(["--data"], type=PATH, metavar="DIR", help="Files below DIR can be named on the page, as can those of RUNS."),
+    click.Option(
+        ["--host"], default="127.0.0.1", show_default=True, help="Address to listen on; elsewhere needs --public-address."
+    ),
+    click.Option(["--port"], type=click.IntRange(0, 65535), default=0, help="Port. [default: 8623, or any free one]"),
+    click.Option(
+        ["--public-address"], metavar="URL", help="How browsers elsewhere reach it, as https://NAME[:PORT]. Think twice."
+    ),
+    click.Option(
+        ["--at-once"], type=click.IntRange(1, 64), default=1, show_default=True, help="Audits at a time; others wait."
+    ),
+    click.Option(
+        ["--upload-limit"], default="1GB", show_default=True, callback=_bytes, metavar="SIZE", help="Most that one upload brings."
+    ),
+    click.Option(["--trust"], is_flag=True, help="Code (command: ..., module:Class) may be entered on the page."),
     click.Option(["--no-browser"], is_flag=True, help="Only print the address."),
 ]  # fmt: skip
 
 command = verb(
     "serve",
     __doc__,
-    [click.Argument(["runs"], type=PATH, default=Path("unmask-runs"), metavar="[RUNS]"), *_more],
+    [click.Argument(["runs"], type=PATH, default=Path("unmask-runs"), metavar="[RUNS]"), *OPTIONS],
     run,
 )

@@ -18,8 +18,8 @@ from unmask.web.guard import Guard
 from unmask.web.pages import routes
 from unmask.web.places import NoSuchRun
 from unmask.web.rendering import message_page
-from unmask.web.site import Site
 from unmask.web.settings import Settings
+from unmask.web.site import Site
 
 SENTENCES = {404: "There is no such page.", 405: "This address takes no such request."}
 

@@ -61,7 +61,7 @@ def corrections_of(proposed: Mapping[str, Any], given: Given) -> dict[str, Any]:
 
 def columns_of_schema(schema: Mapping[str, Any], said: str) -> dict[str, Any]:
     """What `unmask schema` printed, in the words of `unmask check --found`."""
-    roles = {name: "key" for name in schema["keys"]} | {name: "secret" for name in schema["secrets"]}
+    roles = dict.fromkeys(schema["keys"], "key") | dict.fromkeys(schema["secrets"], "secret")
     columns = [
         {**_nothing(name, roles.get(name, "")), "kind": each["kind"], "examined": True, "size": _size(each)}
         for name, each in schema["columns"].items()
@@ -91,7 +91,7 @@ def _typed(given: Given, name: str, place: int) -> str | None:
 
 def _of(given: Given, name: str, place: int, usual: str, allowed: Sequence[str]) -> str:
     text = _typed(given, name, place)
-    return text if text in allowed else usual
+    return text if text is not None and text in allowed else usual
 
 
 def _details(

@@ -64,6 +64,7 @@ class Draft:
 
 
 def new_draft(verb: str, files: Mapping[str, tuple[ChosenFile, ...]], given: Mapping[str, list[str]]) -> Draft:
+    """A draft under a name that nobody can guess."""
     return Draft(secrets.token_hex(8), verb, files, given, time.time())
 
 
@@ -97,8 +98,11 @@ def gathered(
     """The files of each role: uploaded, or named on this machine. An error says which one is missing."""
     found: dict[str, tuple[ChosenFile, ...]] = {}
     for each in form.files:
-        brought = [ChosenFile(str(file.path), file.called, file.size) for file in uploaded if file.role == each.name and file.size]
-        named = [line.strip() for text in given.get(f"path-{each.name}", ()) for line in text.splitlines() if line.strip()]
+        mine = [file for file in uploaded if file.role == each.name and file.size]
+        brought = [ChosenFile(str(file.path), file.called, file.size) for file in mine]
+        named = [
+            line.strip() for text in given.get(f"path-{each.name}", ()) for line in text.splitlines() if line.strip()
+        ]
         brought += [ChosenFile.at(named_path(settings, line), line) for line in named]
         if len(brought) > 1 and not each.many:
             raise InputError(f"{label_of(each.name)}: give one file, uploaded or named, not {len(brought)}.")
@@ -134,6 +138,7 @@ def discard(settings: Settings, draft: Draft) -> None:
 
 
 def begun(settings: Settings, draft: Draft, run: str) -> Draft:
+    """The draft, now a run."""
     return replace(draft, run=run).write(settings)
 
 

@@ -155,7 +155,9 @@ def _described(verb: Any, command: Any, title: str) -> dict[str, Any]:
         "doc": (verb.doc or "").strip(),
         "files": files,
         "choices": [found for each in choices_of(verb.plan) if (found := _choice(each)) is not None],
-        "flags": [{"name": each.name, "option": each.opts[-1], "told": each.help} for each in verb.more if each.is_flag],
+        "flags": [
+            {"name": each.name, "option": each.opts[-1], "told": each.help} for each in verb.more if each.is_flag
+        ],
         "time_budget": budget.help.partition(" [default")[0] if budget else "",
         "takes_trust": "trust" in known,
     }

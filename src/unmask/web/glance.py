@@ -1,7 +1,7 @@
 """What a run comes to, at a glance: read in a process of its own, since results bring the whole of statistics along.
 
-A result.json may come from a stranger: what cannot be read is told in a sentence, and nothing in it is run. A report is shown only if
-its bytes are those that this version makes of the result, so that a page of a stranger never reaches the browser as a page.
+A result.json may come from a stranger: what cannot be read is told in a sentence, and nothing in it is run. A report is shown
+only if its bytes are those that this version makes of the result, so that a page of a stranger never reaches the browser.
 """
 
 from __future__ import annotations

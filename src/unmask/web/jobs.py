@@ -116,7 +116,9 @@ class Jobs:
             job = self.of(run)
             if job is None or not job.is_over:
                 raise InputError("There is no ended job of this page to continue.")
-            self._keep(replace(job, state="waiting", queued=time.time(), pid=0, began="", exit_code=None, cancelled=0.0))
+            self._keep(
+                replace(job, state="waiting", queued=time.time(), pid=0, began="", exit_code=None, cancelled=0.0)
+            )
         self.look()
 
     def forget(self, run: str) -> PageJob | None:

@@ -1,7 +1,7 @@
 """What we found in your files: read by the command line in a process of its own, and kept beside the draft.
 
-Corrections go the same way: `unmask schema --corrections` writes the schema that the run then reads, and the files are looked over
-again with it.
+Corrections go the same way: `unmask schema --corrections` writes the schema that the run then reads, and the files are looked
+over again with it.
 """
 
 from __future__ import annotations
@@ -157,4 +157,3 @@ class Looks:
         except ValueError:
             return {}
         return plain if isinstance(plain, dict) else {}
-

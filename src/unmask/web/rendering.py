@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import functools
-import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -35,13 +34,14 @@ def message_page(status: int, text: str, **shown: Any) -> HTMLResponse:
 
 @functools.cache
 def environment() -> Environment:
+    """The templates, and what they may call."""
     made = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, finalize=_readable,
     )  # fmt: skip
     made.globals |= {"version": version_of("unmask"), "inside": True, "here": "", "refresh": 0}
     made.filters |= {
-        "ticked": _ticked, "size": size, "ago": ago, "address": address, "plural": plural, "duration": duration,
+        "ticked": _ticked, "size": size, "address": address, "plural": plural, "duration": duration,
         "day": day,
     }  # fmt: skip
     return made
@@ -54,8 +54,8 @@ def _readable(value: Any) -> Any:
 def _ticked(text: str) -> Markup:
     """Text in which `commands` stand between backticks."""
     parts = readable(text, 2000).split("`")
-    made = [Markup("<code>{}</code>").format(part) if place % 2 else Markup("{}").format(part) for place, part in enumerate(parts)]
-    return Markup("").join(made)
+    marks = ("{}", "<code>{}</code>")
+    return Markup("").join(Markup(marks[place % 2]).format(part) for place, part in enumerate(parts))
 
 
 def address(name: str) -> str:
@@ -73,16 +73,13 @@ def size(count: float) -> str:
 
 
 def plural(count: int, word: str) -> str:
+    """A number with its word."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def day(moment: float) -> str:
     """A moment on this machine's clock."""
     return datetime.datetime.fromtimestamp(moment).astimezone().strftime("%Y-%m-%d %H:%M")
-
-
-def ago(moment: float) -> str:
-    return duration(max(0.0, time.time() - moment))
 
 
 def duration(seconds: float) -> str:

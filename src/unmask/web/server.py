@@ -34,7 +34,7 @@ def serve(settings: Settings, say: Callable[[str], None], opened: Callable[[str]
     settings.prepare()
     with _alone(settings) as alone:
         if not alone:
-            settings = replace(settings, **_running(settings))
+            settings = _running(settings)
             address = _entrance(settings)
             say(f"A server runs here already. Open {address}")
             opened(address)
@@ -108,11 +108,12 @@ def _alone(settings: Settings) -> Iterator[bool]:
         os.close(handle)
 
 
-def _running(settings: Settings) -> dict[str, object]:
+def _running(settings: Settings) -> Settings:
+    """The settings of the server that looks after this directory already."""
     path = settings.own / RUNNING
     try:
         plain = parse_json(read_text(path), RUNNING)
-        return {"host": str(plain["host"]), "port": int(plain["port"]), "public": str(plain["public"])}
+        return replace(settings, host=str(plain["host"]), port=int(plain["port"]), public=str(plain["public"]))
     except (OSError, UnmaskError, KeyError, TypeError, ValueError):
         raise ParameterError(
             f"{shown(settings.runs)}: another server is about to start here. Try again in a moment."

@@ -96,7 +96,7 @@ class Shelf:
         if not fresh and over:
             self._read_later([name])
         progress = self.jobs.progress(directory)
-        moment = max([job.queued if job else 0.0, *(each[1] / 1e9 for each in mark if each)] or [0.0])
+        moment = max([job.queued if job else 0.0, *(each[1] / 1e9 for each in mark if each)])
         seen = kept[1] if kept is not None and fresh and over else {}
         return Shelved(name, moment or os.stat(directory).st_mtime, job, seen, progress)
 

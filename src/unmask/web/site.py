@@ -76,5 +76,6 @@ class Site:
 
 
 def site_of(request: Request) -> Site:
+    """The server that a request was sent to."""
     site: Site = request.app.state.site
     return site

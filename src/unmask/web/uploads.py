@@ -190,7 +190,9 @@ class _PartReader:
             self.file.close()
             self.file = None
             called = one_line(self.called.replace("\\", "/").rpartition("/")[2] or "file", 120)
-            self.arriving.files.append(Uploaded(self.path.name.split(".")[0].split("-")[0], self.path, called, self.size))
+            self.arriving.files.append(
+                Uploaded(self.path.name.split(".")[0].split("-")[0], self.path, called, self.size)
+            )
         else:
             self.arriving.add(self.name, bytes(self.content))
 

@@ -27,7 +27,7 @@ from unmask.web.drafts import (
 )
 from unmask.web.forms import VerbForm
 from unmask.web.places import offered_files, run_directory
-from unmask.web.posting import first, get, post, see
+from unmask.web.posting import get, post, see
 from unmask.web.processes import UNMASK, answer, environment
 from unmask.web.rendering import page
 from unmask.web.site import Site, site_of
@@ -119,7 +119,9 @@ def look(request: Request) -> Response:
     """Whether the files are read, for the script of the page."""
     site = site_of(request)
     draft = read_draft(site.settings, request.path_params["draft"])
-    return Response(json.dumps({"state": site.looks.of(draft, site.form(draft.verb)).state}), media_type="application/json")
+    return Response(
+        json.dumps({"state": site.looks.of(draft, site.form(draft.verb)).state}), media_type="application/json"
+    )
 
 
 def start(request: Request, form: Form) -> Response:

@@ -13,8 +13,8 @@ from unmask.web.rendering import REPORT_STYLE, STATIC, message_page
 from unmask.web.site import site_of
 
 USED = (
-    "This address was used already, or is not from this server. Repeat `unmask serve` in another terminal for a new one; runs and "
-    "their progress are not lost."
+    "This address was used already, or is not from this server. Repeat `unmask serve` in another terminal for a new one; runs "
+    "and their progress are not lost."
 )
 KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 
@@ -33,6 +33,7 @@ def enter(request: Request) -> Response:
 
 
 def home(request: Request) -> Response:
+    """Everything begins with the runs."""
     return see("runs")
 
 

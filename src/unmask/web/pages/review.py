@@ -89,7 +89,9 @@ def _form(site: Site, name: str, given: dict[str, str], problem: str) -> Respons
         kept = read_decision(directory) if plain_file(directory, DECISION) else None
     except RunError:
         kept = None
-    before = {} if kept is None else {"reviewer": kept.reviewer, "decision": str(kept.decision), "reasons": kept.reasons}
+    before = (
+        {} if kept is None else {"reviewer": kept.reviewer, "decision": str(kept.decision), "reasons": kept.reasons}
+    )
     today = datetime.datetime.now().astimezone().date().isoformat()
     shown = {"reviewer": "", "decision": "", "reasons": "", "date": today} | before | given
     return page(

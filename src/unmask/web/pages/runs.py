@@ -7,6 +7,7 @@ import json
 import re
 import secrets
 import shutil
+from contextlib import suppress
 from typing import Any
 
 from starlette.requests import Request
@@ -143,6 +144,7 @@ def download(request: Request) -> Response:
 
 
 def cancel(request: Request, form: Form) -> Response:
+    """Stop a run; what it has done so far is kept."""
     site, name = site_of(request), request.path_params["name"]
     run_directory(site.settings, name)
     site.jobs.cancel(name)
@@ -177,10 +179,8 @@ def delete(request: Request, form: Form) -> Response:
     directory.rename(gone)  # at once, whatever its size
     shutil.rmtree(gone, ignore_errors=True)
     if job is not None and job.draft:
-        try:
+        with suppress(InputError):
             discard(site.settings, read_draft(site.settings, job.draft))
-        except InputError:
-            pass
     return see("runs")
 
 
