@@ -55,8 +55,8 @@ VERBS = {
     "everyone": ("real.csv", "--generator", "independent", "--runs", "8"),
     "epsilon": ("--generator", "histogram:epsilon=1", "--runs", "20"),
     "compare": (
-        "real.csv", "--generators", "raw", "random", "--targets", "random:1", "--shadows", "20", "--tests", "16", "--repeats", "3",
-        "--runs", "0", "--train-rows", "40", "--attacks", "record-linkage",
+        "real.csv", "--generators", "raw", "random", "--targets", "random:1", "--shadows", "20", "--tests", "16", "--repeats",
+        "3", "--runs", "0", "--train-rows", "40", "--attacks", "record-linkage",
     ),
     "reconstruct": ("real.csv", "--generator", "raw", "--rounds", "4", "--no-mitigations"),
     "pool attack": ("pool",),
