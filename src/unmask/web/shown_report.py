@@ -16,7 +16,7 @@ def _policy() -> str:
     style, script = (_hash(REPORT_STYLE.with_name(name).read_bytes()) for name in ("style.css", "script.js"))
     return (
         f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src data:; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'; sandbox allow-scripts allow-same-origin"
+        "frame-ancestors 'none'"
     )
 
 
@@ -24,6 +24,10 @@ def _hash(content: bytes) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(content).digest()).decode()
 
 
-def report_response(content: bytes) -> Response:
-    """A page of the report as it is. The sandbox keeps it from opening windows, sending forms and starting downloads."""
-    return Response(content, media_type="text/html; charset=utf-8", headers={"content-security-policy": _policy()})
+def report_response(content: bytes, *, links: bool = False) -> Response:
+    """A page of the report as it is: of no origin, so that it could not ask for anything here even if it tried.
+
+    Only a comparison has `links`, to the reports of its runs: from a page of no origin they would go without the session.
+    """
+    policy = _policy() + ("" if links else "; sandbox allow-scripts")
+    return Response(content, media_type="text/html; charset=utf-8", headers={"content-security-policy": policy})

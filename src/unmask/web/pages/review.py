@@ -46,7 +46,7 @@ def comparison(request: Request) -> Response:
     content = read_bytes(folder, COMPARISON, 50_000_000) if made.isalnum() and not folder.is_symlink() else None
     if content is None:
         return message_page(404, "There is no such comparison any more. Mark the runs and compare them again.")
-    return report_response(content)
+    return report_response(content, links=True)
 
 
 def _report(site: Site, words: list[str]) -> None:
