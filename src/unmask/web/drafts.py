@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 import time
@@ -71,7 +72,7 @@ def new_draft(verb: str, files: Mapping[str, tuple[ChosenFile, ...]], given: Map
 def read_draft(settings: Settings, name: str) -> Draft:
     """A draft by its id; an error in words if there is none."""
     gone = InputError("There is no such draft any more. Begin anew.")
-    if not name.isalnum() or len(name) > 40:
+    if re.fullmatch("[0-9a-f]{16}", name) is None:
         raise gone
     try:
         plain = parse_json(read_text(settings.own / "drafts" / name / DRAFT), DRAFT)
@@ -103,7 +104,7 @@ def gathered(
         named = [
             line.strip() for text in given.get(f"path-{each.name}", ()) for line in text.splitlines() if line.strip()
         ]
-        brought += [ChosenFile.at(named_path(settings, line), line) for line in named]
+        brought += [ChosenFile.at(named_path(settings, line, folder=each.folder), line) for line in named]
         if len(brought) > 1 and not each.many:
             raise InputError(f"{label_of(each.name)}: give one file, uploaded or named, not {len(brought)}.")
         if each.required and not brought:

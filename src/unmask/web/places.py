@@ -93,8 +93,8 @@ def is_run(folder: Path) -> bool:
     return any(plain_file(folder, mark) for mark in MARKS)
 
 
-def named_path(settings: Settings, text: str) -> Path:
-    """A file or folder of this machine that a form names, from RUNS or the data directory; links out of them are refused."""
+def named_path(settings: Settings, text: str, *, folder: bool = False) -> Path:
+    """A file (or a folder) of this machine that a form names, from RUNS or the data directory; links out of them are refused."""
     refused = InputError(
         f"'{one_line(text, 120)}': only files below {' and '.join(map(str, settings.roots))} can be named here."
     )
@@ -107,7 +107,7 @@ def named_path(settings: Settings, text: str) -> Path:
             continue
         if not path.is_relative_to(root) or path.is_relative_to(settings.own):
             raise refused
-        if path.is_file() or path.is_dir():
+        if path.is_dir() if folder else path.is_file():
             return path
     raise refused
 

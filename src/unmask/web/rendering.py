@@ -67,7 +67,9 @@ def size(count: float) -> str:
     """Bytes for people."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if count < 1000 or unit == "GB":
-            return f"{count:,.0f} {unit}" if unit == "bytes" or count >= 100 else f"{count:.1f} {unit}"
+            return (
+                f"{count:,.0f} {unit}" if unit == "bytes" or count >= 100 else f"{count:.1f} {unit}".replace(".0 ", " ")
+            )
         count /= 1000
     return ""
 

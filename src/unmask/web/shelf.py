@@ -121,9 +121,11 @@ class Shelf:
                 names = sorted(self._waiting)[:AT_ONCE]
             if not names:
                 return
-            self._read(names)
-            with self._lock:
-                self._waiting -= set(names)
+            try:
+                self._read(names)
+            finally:
+                with self._lock:
+                    self._waiting -= set(names)
 
     def _read(self, names: list[str]) -> None:
         with self._reading:

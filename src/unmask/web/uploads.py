@@ -86,7 +86,8 @@ async def receive(request: Request, settings: Settings) -> tuple[Form, list[Uplo
         async for chunk in _chunks(request, settings.upload_limit):
             await asyncio.to_thread(parser.write, chunk)
         await asyncio.to_thread(parser.finalize)
-        reader.close()
+        if not reader.is_whole:
+            raise HTTPException(400, "The upload was cut off.")
     except BaseException as problem:
         reader.close()
         await asyncio.to_thread(shutil.rmtree, arriving.folder, ignore_errors=True)
@@ -137,6 +138,7 @@ class _PartReader:
     def __init__(self, arriving: Arriving) -> None:
         self.arriving = arriving
         self.parts = 0
+        self.is_whole = False
         self.file: IO[bytes] | None = None
         self._reset()
         self.callbacks: Any = {
@@ -147,6 +149,7 @@ class _PartReader:
             "on_headers_finished": self._begin,
             "on_part_data": self._data,
             "on_part_end": self._end,
+            "on_end": self._finish,
         }
 
     def _reset(self) -> None:
@@ -195,6 +198,9 @@ class _PartReader:
             )
         else:
             self.arriving.add(self.name, bytes(self.content))
+
+    def _finish(self) -> None:
+        self.is_whole = True
 
     def close(self) -> None:
         if self.file is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import secrets
 
 from starlette.requests import Request
@@ -43,7 +44,8 @@ def comparison(request: Request) -> Response:
     """A comparison that was made here."""
     site, made = site_of(request), request.path_params["made"]
     folder = site.settings.own / "comparisons" / made
-    content = read_bytes(folder, COMPARISON, 50_000_000) if made.isalnum() and not folder.is_symlink() else None
+    known = re.fullmatch("[0-9a-f]{16}", made) is not None and not folder.is_symlink()
+    content = read_bytes(folder, COMPARISON, 50_000_000) if known else None
     if content is None:
         return message_page(404, "There is no such comparison any more. Mark the runs and compare them again.")
     return report_response(content, links=True)
