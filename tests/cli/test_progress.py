@@ -163,6 +163,18 @@ def test_somebody_elses_file_of_that_name_is_not_replaced(folder, tmp_path, caps
     assert main.answer([*command(folder, "describe", out), "--force"]) == 0
 
 
+def test_a_link_is_not_followed_and_what_a_killed_run_left_is_swept(folder, tmp_path):
+    out = tmp_path / "run"
+    assert main.answer(command(folder, "describe", out)) == 0
+    (out / PROGRESS).unlink()
+    (tmp_path / "mine.txt").write_text("mine")
+    (out / PROGRESS).symlink_to(tmp_path / "mine.txt")
+    (out / f".unmask-{HERE}-{dead_process()}-abc.part").write_text("half")
+    assert main.answer(command(folder, "describe", out)) == 0
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+    assert not list(out.glob("*.part"))
+
+
 def test_a_run_goes_on_where_it_cannot_be_written(folder, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")

@@ -137,6 +137,16 @@ def test_a_damaged_file_is_refused_and_does_not_stop_a_report(run, content):
     assert "it cannot be shown" in pages(run)[0]
 
 
+def test_a_file_of_that_name_that_is_no_decision_is_not_replaced(run, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    for make in (lambda path: path.write_text("{}"), lambda path: path.symlink_to(tmp_path / "mine.txt")):
+        make(run / DECISION)
+        with pytest.raises(RunError, match="not replaced"):
+            write_decision(run, MADE)
+        (run / DECISION).unlink()
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
 def test_what_is_no_file_is_refused(run):
     os.mkfifo(run / DECISION)  # opening it would wait for ever
     with pytest.raises(RunError, match="not a decision"):

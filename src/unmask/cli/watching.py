@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from unmask.cli.ending import Cancelled, ending
 from unmask.errors import UnmaskError
-from unmask.files import HERE
+from unmask.files import HERE, sweep
 from unmask.results.progress import RunProgress, RunState, read_progress, utc_now, write_progress
 from unmask.results.readable import readable
 
@@ -95,6 +95,8 @@ class ProgressFile:
         """Write from now on: the directory is known to be this run's."""
         if self._directory is None or self._writer is not None:
             return
+        with suppress(OSError):
+            sweep(self._directory)  # what a run that was killed was about to write
         self._write()
         self._writer = threading.Thread(target=self._go_on, daemon=True)
         self._writer.start()

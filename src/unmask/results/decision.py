@@ -34,13 +34,16 @@ class Publishing(StrEnum):
 
 @dataclass(frozen=True)
 class Decision:
-    """Who decided what about a result, why and when."""
+    """Who decided what about a result, why and when.
+
+    Without a date it is now, and without a digest it is about the result that it will be written beside.
+    """
 
     reviewer: str
     decision: Publishing
     reasons: str
-    date: str = ""  # ISO, a day or a time; empty: now
-    result: str = ""  # SHA-256 of the result.json that it is about; empty: of the one that it is written beside
+    date: str = ""  # ISO, a day or a time
+    result: str = ""  # SHA-256 of the result.json that it is about
     version: int = VERSION
 
     def __post_init__(self) -> None:
@@ -80,6 +83,10 @@ def write_decision(directory: str | Path, decision: Decision) -> Decision:
         raise RunError(
             f"{shown(Path(directory))}: the result here is no longer the one that the decision is about. Read its report again."
         )
+    try:
+        read_decision(directory)
+    except RunError as problem:  # it may be somebody's own file of that name, or a link to any file
+        raise RunError(f"{problem} It is not replaced: remove it, and decide again.") from None
     kept = replace(decision, result=digest)
     text = json.dumps(to_plain(kept), indent=1, ensure_ascii=False) + "\n"
     write_atomically(Path(directory) / DECISION, text)

@@ -74,6 +74,8 @@ def utc_now() -> str:
 
 def write_progress(directory: Path, progress: RunProgress, *, group: bool = False) -> None:
     """Write it for its owner's eyes (with `group` for its group's): the message may quote a value."""
+    if os.path.islink(directory / PROGRESS):  # of somebody's directory: it could lead to any file
+        raise RunError(f"{shown(directory / PROGRESS)}: this is a link, which is not followed.")
     text = json.dumps(to_plain(progress), indent=1) + "\n"
     lasting = progress.state is not RunState.RUNNING
     write_atomically(directory / PROGRESS, text, private=True, group=group, lasting=lasting)
