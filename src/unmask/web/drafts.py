@@ -16,7 +16,7 @@ from typing import Any
 from unmask.errors import InputError, UnmaskError
 from unmask.files import make_folder, parse_json, read_text, write_atomically
 from unmask.web.corrected import PREFIXES, PUBLIC
-from unmask.web.forms import VerbForm
+from unmask.web.forms import VerbForm, label_of
 from unmask.web.places import is_allowed, named_path
 from unmask.web.settings import Settings
 from unmask.web.uploads import Uploaded
@@ -104,19 +104,14 @@ def gathered(
         named = [
             line.strip() for text in given.get(f"path-{each.name}", ()) for line in text.splitlines() if line.strip()
         ]
-        brought += [ChosenFile.at(named_path(settings, line, folder=each.folder), line) for line in named]
+        brought += [ChosenFile.at(named_path(settings, line, folder=each.name in form.folders), line) for line in named]
         if len(brought) > 1 and not each.many:
             raise InputError(f"{label_of(each.name)}: give one file, uploaded or named, not {len(brought)}.")
         if each.required and not brought:
-            raise InputError(f"{label_of(each.name)} is missing. {each.told}")
+            raise InputError(f"{label_of(each.name)} is missing. {each.help}")
         if brought:
             found[each.name] = tuple(brought)
     return found
-
-
-def label_of(name: str) -> str:
-    """A role or a choice as a heading."""
-    return name.replace("_", " ").capitalize()
 
 
 def check_files(settings: Settings, draft: Draft) -> None:
@@ -152,7 +147,7 @@ def words_of(draft: Draft, form: VerbForm, plan: Path | None, schema: Path | Non
             paths = [str(schema)]
         words += paths if not each.option else [f"{each.option}={path}" for path in paths]
     words += [f"--plan={plan}"] if plan else []
-    words += [flag["option"] for flag in form.flags if draft.given.get(f"flag-{flag['name']}")]
+    words += [option for name, option, _ in form.flags if draft.given.get(f"flag-{name}")]
     budget = "".join(draft.given.get("time-budget", ())).strip()
     return [*words, *([f"--time-budget={budget}"] if budget and form.time_budget else [])]
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from unmask.errors import InputError, UnmaskError
-from unmask.files import make_folder, write_atomically
+from unmask.files import make_folder
 from unmask.web.drafts import (
     Draft,
     begun,
@@ -25,7 +25,7 @@ from unmask.web.drafts import (
     read_draft,
     words_of,
 )
-from unmask.web.forms import VerbForm
+from unmask.web.forms import VerbForm, generator_names, verb_forms
 from unmask.web.places import offered_files, run_directory
 from unmask.web.posting import get, post, see
 from unmask.web.processes import UNMASK, answer, environment
@@ -42,7 +42,7 @@ SECONDS = 120
 def new(request: Request) -> Response:
     """Which audit."""
     site = site_of(request)
-    forms = site.forms
+    forms = verb_forms()
     others = [form for name, form in forms.items() if name not in (FIRST, TRIAL)]
     waiting = [(draft, forms[draft.verb]) for draft in drafts(site.settings) if not draft.run and draft.verb in forms]
     return page("new.html", here="new", first=forms[FIRST], others=others, waiting=waiting)
@@ -68,7 +68,7 @@ def _files(site: Site, form: VerbForm, problem: str) -> Response:
 async def take_files(request: Request) -> Response:
     """Files arrive, or are named: a draft is made of them."""
     site = site_of(request)
-    form = await run_in_threadpool(site.form, request.path_params["verb"])
+    form = site.form(request.path_params["verb"])
     given, uploaded = await receive(request, site.settings)
 
     def made() -> Response:
@@ -98,7 +98,7 @@ def _draft(site: Site, draft: Draft, problem: str) -> Response:
     look = site.looks.of(draft, form)
     return page(
         "draft.html", 400 if problem else 200, here="new", draft=draft, form=form, problem=problem, look=look,
-        generators=site.generators, trust=site.settings.trust, refresh=2 if look.state == "looking" else 0,
+        generators=generator_names(), trust=site.settings.trust, refresh=2 if look.state == "looking" else 0,
         name="".join(draft.given.get("name", ())) or _proposed(draft.verb),
     )  # fmt: skip
 
@@ -151,10 +151,7 @@ def _begin(site: Site, draft: Draft) -> str:
     verb = site.form(draft.verb)
     check_files(site.settings, draft)
     folder = draft.folder(site.settings)
-    text = verb.plan_text(draft.given)
-    plan = folder / PLAN if text else None
-    if plan is not None:
-        write_atomically(plan, text, private=True)
+    plan = folder / PLAN if verb.write(draft.given, folder / PLAN) else None
     words = words_of(draft, verb, plan, site.looks.schema(draft))
     trust = ["--trust"] if site.settings.trust and verb.takes_trust else []
     _check(site, draft, [*words, *trust])

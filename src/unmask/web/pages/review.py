@@ -66,7 +66,7 @@ def _report(site: Site, words: list[str]) -> None:
 def renew(request: Request, form: Form) -> Response:
     """Write the report of a run anew."""
     site, name = site_of(request), request.path_params["name"]
-    _report(site, [str(_finished(site, name))])
+    _report(site, [_finished(site, name), "--force"])
     return see("runs", name, "report.html")
 
 
