@@ -155,7 +155,7 @@ def test_wrong_choices_are_told_before_anything_runs(served):
     draft = served.upload("/new/epsilon", [("path-real", None, "")]).location
     start = draft.replace("/draft/", "/start/")
     for fields, told in (
-        ([], "--generator is missing"),
+        ([], "Generator: This is missing"),
         ([("choice-generator", "privbayes"), ("choice-runs", "many")], "whole number"),
         ([("choice-generator", "privbayes"), ("choice-confidence", "7")], "between 0 and 1"),
         ([("choice-generator", "privbayes"), ("time-budget", "soon")], "no duration"),
