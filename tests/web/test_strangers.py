@@ -1,14 +1,16 @@
 """Who may speak to the page: tokens, hosts, origins, and names that lead elsewhere. Each attack is a test."""
 
+import json
 import os
 import shutil
 import socket
 import threading
+from urllib.parse import quote
 
 import pytest
 
 from tests.web.conftest import TABLES
-from tests.web.served import BOUNDARY, Served, is_there, multipart, rss, until
+from tests.web.served import Served, is_there, rss, until
 
 ELSEWHERE = "/etc/passwd"
 SECRET = "root:"
@@ -113,13 +115,39 @@ def test_every_answer_forbids_what_pages_do_not_need(served):
 
 
 UPWARDS = [
-    "..", "../..", "../../etc", "..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/etc/passwd", "%252e%252e%252fetc", "..\\..\\etc", "a/../../b", ".unmask-page",
-    ".unmask-page/uploads", "./x", "/etc/passwd", "//etc/passwd", "%00", "x%00y", "a" * 3000, "%ff%fe", "....//....//etc",
-]  # fmt: skip
+    "..",
+    "../..",
+    "../../etc",
+    "..%2f..%2fetc%2fpasswd",
+    "%2e%2e/%2e%2e/etc/passwd",
+    "%252e%252e%252fetc",
+    "..\\..\\etc",
+    "a/../../b",
+    ".unmask-page",
+    ".unmask-page/uploads",
+    "./x",
+    "/etc/passwd",
+    "//etc/passwd",
+    "%00",
+    "x%00y",
+    "a" * 3000,
+    "%ff%fe",
+    "....//....//etc",
+]
 PLACES = [
-    "/run/{}", "/runs/{}/report.html", "/progress/{}", "/download/report.html/{}", "/download/{}/x", "/delete/{}", "/decide/{}",
-    "/draft/{}", "/look/{}", "/new/{}", "/runs/.unmask-page/comparisons/{}/comparison.html", "/static/{}",
-]  # fmt: skip
+    "/run/{}",
+    "/runs/{}/report.html",
+    "/progress/{}",
+    "/download/report.html/{}",
+    "/download/{}/x",
+    "/delete/{}",
+    "/decide/{}",
+    "/draft/{}",
+    "/look/{}",
+    "/new/{}",
+    "/runs/.unmask-page/comparisons/{}/comparison.html",
+    "/static/{}",
+]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -259,8 +287,13 @@ def test_two_hundred_requests_at_once(served):
 
 
 def test_broken_requests_are_survived(served):
-    for raw in (b"\0\0\0", b"GET /runs\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", b"POST /try HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-                b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n"):  # fmt: skip
+    for raw in (
+        b"\0\0\0",
+        b"GET /runs\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+        b"POST /try HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n",
+    ):
         with socket.create_connection(("127.0.0.1", served.port), timeout=20) as line:
             line.sendall(raw)
             line.shutdown(socket.SHUT_WR)
@@ -292,5 +325,44 @@ def test_a_second_server_hands_out_a_new_address(served):
     assert second.enter().status == 303
 
 
-def test_boundaries_belong_to_us():
-    assert BOUNDARY.encode() in multipart([("a", None, "b")])
+def test_a_run_directory_of_a_stranger_is_shown_as_text(served):
+    """Damaged, endless and hostile results: a sentence for each, nothing runs, and the list goes on."""
+    evil = "<script>alert(1)</script><img src=//x.example/y onerror=alert(2)>"
+    plain = json.loads((TABLES / "audit" / "result.json").read_text())
+    for finding in plain["findings"]:
+        finding["title"] = finding["advice"] = finding["name"] = evil
+    plain["notes"] = [evil] * 3
+    texts = {
+        "nested": "[" * 100_000,
+        "empty": "{}",
+        "bytes": "\udcff\0",
+        "number": '{"format": ' + "9" * 5000 + "}",
+        "evil": json.dumps(plain),
+        "other": '"<script>alert(1)</script>"',
+    }
+    for name, text in texts.items():
+        folder = served.runs / "strange" / f"{name} <b>&amp;'\""
+        folder.mkdir(parents=True)
+        (folder / "result.json").write_text(text, encoding="utf-8", errors="surrogatepass")
+        (folder / "run.json").write_text(
+            json.dumps({"finished": evil, "command": [evil], "files": [{"role": evil, "name": evil, "sha256": "0"}]})
+        )
+        (folder / "progress.json").write_text('{"pid": 1, "state": "running", "stage": "<script>"}')
+        (folder / "decision.json").write_text(json.dumps({"version": 1, "reviewer": evil}))
+        (folder / "report.html").write_text(f"<!doctype html>{evil}")
+    try:
+        until(lambda: "being read" not in served.get("/runs?q=strange").text)
+        shown = [served.get("/runs?q=strange")]
+        for name in texts:
+            path = quote(f"strange/{name} <b>&amp;'\"")
+            shown += [served.get(place.format(path)) for place in PLACES[:3]]
+            shown += [served.get(f"/{page}/{path}") for page in ("decide", "delete")]
+        assert [answer.status for answer in shown] == [200] * len(shown)
+        for answer in shown:
+            if answer.headers["content-type"].startswith("text/html"):  # and not JSON, which no browser renders
+                assert "<script>alert" not in answer.text
+                assert "<img" not in answer.text
+                assert "<b>&amp;'" not in answer.text
+            assert "Traceback" not in answer.text
+    finally:
+        shutil.rmtree(served.runs / "strange")

@@ -24,8 +24,12 @@ def test_five_gigabytes_are_refused_before_they_are_sent(tmp_path):
         server.enter()
         line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         line.putrequest("POST", "/new/audit")
-        for name, value in (("Content-Length", str(5 * 10**9)), ("Content-Type", f"multipart/form-data; boundary={BOUNDARY}"),
-                            ("Cookie", server.cookie), ("Origin", server.origin)):  # fmt: skip
+        for name, value in (
+            ("Content-Length", str(5 * 10**9)),
+            ("Content-Type", f"multipart/form-data; boundary={BOUNDARY}"),
+            ("Cookie", server.cookie),
+            ("Origin", server.origin),
+        ):
             line.putheader(name, value)
         line.endheaders()
         line.send(multipart([("real", "real.csv", REAL)])[:200])
@@ -118,9 +122,22 @@ def test_others_are_served_while_uploads_dawdle(served):
 
 
 NAMES = [
-    "../../../../tmp/evil.csv", "..\\..\\evil.csv", "/etc/cron.d/evil", "con.csv", "a\"b.csv", "<img src=x onerror=alert(1)>.csv", "x" * 900 + ".csv",
-    "real.csv\u202egpj.exe", ".htaccess", "..", "%2e%2e%2f.csv", "$(touch evil).csv", "; rm -rf ~.csv", "-rf.csv", "--out=evil.csv",
-]  # fmt: skip
+    "../../../../tmp/evil.csv",
+    "..\\..\\evil.csv",
+    "/etc/cron.d/evil",
+    "con.csv",
+    'a"b.csv',
+    "<img src=x onerror=alert(1)>.csv",
+    "x" * 900 + ".csv",
+    "real.csv\u202egpj.exe",
+    ".htaccess",
+    "..",
+    "%2e%2e%2f.csv",
+    "$(touch evil).csv",
+    "; rm -rf ~.csv",
+    "-rf.csv",
+    "--out=evil.csv",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
