@@ -11,7 +11,6 @@ import os
 import shutil
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from unmask.web.settings import Settings
 FOUND, PROPOSED, CORRECTIONS, SCHEMA = "found.json", "proposed.json", "corrections.json", "schema.json"
 SECONDS = 1800  # for a table of many millions of rows
 LARGEST = 60_000_000
+AT_ONCE = 2  # drafts
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class Look:
 
 
 class Looks:
-    """Files that are being looked over, two drafts at a time."""
+    """Files that are being looked over."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._pool = ThreadPoolExecutor(2, "looks")
+        self._room = threading.Semaphore(AT_ONCE)
         self._busy: set[str] = set()
         self._lock = threading.Lock()
 
@@ -105,20 +105,18 @@ class Looks:
             if (old.folder(self.settings) / name).is_file():
                 shutil.copyfile(old.folder(self.settings) / name, new.folder(self.settings) / name)
 
-    def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
     def _begin(self, draft: Draft, tables: Sequence[str]) -> None:
         with self._lock:
             if draft.id in self._busy:
                 return
             self._busy.add(draft.id)
-        self._pool.submit(self._look, draft, tables)
+        threading.Thread(target=self._look, args=(draft, tables), daemon=True).start()  # nobody waits for it at the end
 
     def _look(self, draft: Draft, tables: Sequence[str]) -> None:
         folder = draft.folder(self.settings)
         try:
-            found = self._found(draft, tables)
+            with self._room:
+                found = self._found(draft, tables)
             if "problem" not in found and not (folder / PROPOSED).exists():
                 write_atomically(folder / PROPOSED, json.dumps(found), private=True)
             write_atomically(folder / FOUND, json.dumps(found), private=True)

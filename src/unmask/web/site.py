@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import time
+from pathlib import Path
+
 from starlette.requests import Request
 
 from unmask.errors import InputError
@@ -11,6 +15,8 @@ from unmask.web.looks import Looks
 from unmask.web.sessions import Sessions
 from unmask.web.settings import Settings
 from unmask.web.shelf import Shelf
+
+DAYS = 7  # that a comparison is kept
 
 
 class Site:
@@ -26,11 +32,11 @@ class Site:
     def open(self) -> None:
         """Begin to look after jobs; the forms are there before anybody needs them."""
         verb_forms()
+        _sweep(self.settings.own / "comparisons")
         self.jobs.open()
 
     def close(self) -> None:
         self.jobs.close()
-        self.looks.close()
 
     def form(self, verb: str) -> VerbForm:
         """The form of a verb, or an error in words."""
@@ -38,6 +44,13 @@ class Site:
         if found is None:
             raise InputError("There is no such audit.")
         return found
+
+
+def _sweep(folder: Path) -> None:
+    """Comparisons are made anew in a second: old ones go."""
+    for each in folder.iterdir():
+        if each.stat().st_mtime < time.time() - DAYS * 86_400:
+            shutil.rmtree(each, ignore_errors=True)
 
 
 def site_of(request: Request) -> Site:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+import shutil
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -76,7 +77,7 @@ async def take_files(request: Request) -> Response:
             draft = new_draft(form.name, gathered(site.settings, form, given, uploaded), {})
         except InputError as problem:
             for file in uploaded:
-                file.path.unlink(missing_ok=True)
+                shutil.rmtree(file.path.parent, ignore_errors=True)
             return _files(site, form, str(problem))
         draft.write(site.settings)
         return see("draft", draft.id)
