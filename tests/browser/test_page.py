@@ -116,7 +116,7 @@ def test_without_script_and_by_keyboard_a_run_is_begun_and_cancelled(enter, site
 
     def press(name, role="button"):
         """Walk there with the tabulator, and press."""
-        wanted = page.get_by_role(role, name=name, exact=True)
+        wanted = page.get_by_role(role, name=name, exact=True).first
         wanted.wait_for()
         for _ in range(150):
             page.keyboard.press("Tab")
