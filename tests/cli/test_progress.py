@@ -97,7 +97,9 @@ def test_parts_of_a_release_audit_are_named(folder):
     )
     ready.run(Runner().watched(lambda done, total: counted.append((done, total)), told.append))
     assert told == [f"Part {place} of {len(CHECKS)}: {check.name}" for place, check in enumerate(CHECKS, 1)]
-    assert counted[-1] == (len(CHECKS), len(CHECKS))
+    assert [done for done, _ in counted] == sorted({done for done, _ in counted})
+    assert len(counted) == len(CHECKS) + 1
+    assert counted[-1][0] == counted[-1][1] == sum(check.cost for check in CHECKS)
 
 
 def test_equal_runs_give_equal_bytes_and_the_result_knows_nothing_of_it(folder, tmp_path):
@@ -299,14 +301,17 @@ def test_whether_a_run_lives():
 
 
 def test_the_time_that_is_left_counts_from_what_was_found_done(monkeypatch):
-    clock = iter([0.0, 10.0, 20.0, 21.0, 25.0])
-    monkeypatch.setattr(watching.time, "monotonic", lambda: next(clock))
-    pace = _Pace()
-    assert pace.left(300, 400) is None  # a run that continues
-    assert pace.left(310, 400) == pytest.approx(90.0)
-    assert pace.left(320, 400) == pytest.approx(80.0)
-    assert pace.left(0, 50) is None  # something else is counted
-    assert pace.left(1, 50) == pytest.approx(4.0 * 49)
+    now = 0.0
+    monkeypatch.setattr(watching.time, "monotonic", lambda: now)
+    pace, seen = _Pace(), []
+    for now, done, total in [(0, 300, 400), (10, 310, 400), (20, 320, 400), (21, 0, 50), (25, 1, 50)]:  # noqa: B007
+        pace.hear(done, total)
+        seen.append(pace.left)
+    assert seen == [None, 90.0, 80.0, None, 4.0 * 49]  # a run that continues, and then something else that is counted
+    now = 35.0
+    assert pace.left == 4.0 * 49 - 10  # nothing was heard since
+    now = 1000.0
+    assert pace.left is None  # it takes longer than the pace told
 
 
 @pytest.mark.parametrize(

@@ -126,12 +126,13 @@ class ProgressFile:
             state, message, code = end.state, readable(end.message, LONGEST), end.code
         # One that has finished has nothing left, also where fewer steps were needed than were thought.
         done = self._now.total if state is RunState.FINISHED and self._now.total else self._now.done
-        self._now = replace(self._now, done=done, state=state, message=message, exit_code=code, eta_seconds=None)
+        self._now = replace(self._now, done=done, state=state, message=message, exit_code=code)
         self._write()
 
     def _progress(self, done: int, total: int) -> None:
         with self._lock:
-            self._now = replace(self._now, done=done, total=total, eta_seconds=self._pace.left(done, total))
+            self._now = replace(self._now, done=done, total=total)
+            self._pace.hear(done, total)
         self._changed.set()
 
     def _stage(self, text: str) -> None:
@@ -148,7 +149,8 @@ class ProgressFile:
 
     def _write(self) -> None:
         with self._lock:
-            self._now = now = replace(self._now, updated=utc_now())
+            left = self._pace.left if self._now.state is RunState.RUNNING else None
+            self._now = now = replace(self._now, updated=utc_now(), eta_seconds=left)
         with suppress(UnmaskError, OSError):
             if self._directory is not None and not (self._helps and self._is_led(self._directory)):
                 write_progress(self._directory, now, group=self._group)
@@ -168,14 +170,21 @@ class _Pace:
 
     def __init__(self) -> None:
         self._first = (0, 0, 0.0)  # done, total, when
+        self._end: float | None = None  # when all should be done
 
-    def left(self, done: int, total: int) -> float | None:
+    def hear(self, done: int, total: int) -> None:
         now = time.monotonic()
         before, of, since = self._first
         if of != total or done < before:
-            self._first = (done, total, now)
-            return None
-        return round((now - since) / (done - before) * (total - done), 1) if done > before else None
+            self._first, self._end = (done, total, now), None
+        elif done > before:
+            self._end = now + (now - since) / (done - before) * (total - done)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds; None if nothing tells, or if it takes longer than was thought."""
+        left = -1.0 if self._end is None else self._end - time.monotonic()
+        return round(left, 1) if left >= 0 else None
 
 
 def _cancel(number: int, frame: FrameType | None) -> None:
