@@ -118,8 +118,8 @@ def is_running(process: int, *, at: float | None = None) -> bool:
 def _process(process: int) -> tuple[str, float]:
     """The state of a process (Z: ended, and its parent has not asked yet) and when it began, where the system tells."""
     with suppress(OSError, ValueError, IndexError, StopIteration):
-        state, *words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-        lines = Path("/proc/stat").read_text().splitlines()
+        state, *words = Path(f"/proc/{process}/stat").read_text(encoding="latin-1").rpartition(")")[2].split()
+        lines = Path("/proc/stat").read_text(encoding="latin-1").splitlines()
         boot = next(float(line.split()[1]) for line in lines if line.startswith("btime"))
         return state, boot + int(words[18]) / os.sysconf("SC_CLK_TCK")
     return "", 0.0
