@@ -36,7 +36,6 @@ DOWNLOADS = {  # what may be taken along: the file, and what is said of it
 }
 LOCAL = ("records.csv", "run.json")
 LARGEST = 500_000_000  # bytes of a download
-FEW = 0.25  # of the work, before which nobody can say how long the rest will take
 WAIT = 3  # seconds until a page without script asks again
 
 
@@ -98,13 +97,13 @@ def _bar(told: RunProgress | None) -> dict[str, Any]:
     if told is None:
         return {"stage": "Starting", "share": None, "left": ""}
     share = None if not told.total else min(1.0, max(0.0, told.done / told.total))
-    left = _left(told, share)
+    left = _left(told)
     return {"stage": told.stage, "share": None if share is None else round(share, 4), "left": left}
 
 
-def _left(told: RunProgress, share: float | None) -> str:
-    """How long it will still take; nothing while too little is done to tell, or if it has taken longer than it said."""
-    if told.eta_seconds is None or share is None or share < FEW:
+def _left(told: RunProgress) -> str:
+    """How long it will still take; nothing if nobody can tell, or if it has taken longer than it said."""
+    if told.eta_seconds is None:
         return ""
     age = datetime.datetime.now(datetime.UTC) - datetime.datetime.fromisoformat(told.updated)
     left = told.eta_seconds - age.total_seconds()
