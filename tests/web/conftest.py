@@ -20,4 +20,4 @@ def served(tmp_path_factory):
     server = Served(runs, (f"--data={data}", "--upload-limit=1MB")).start()
     server.enter()
     yield server
-    server.stop()
+    server.end()

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
+from unmask.web.processes import is_same
+
 PATIENCE = 240  # seconds, on a busy machine
 BOUNDARY = "a-boundary-of-ours"
 
@@ -73,6 +75,14 @@ class Served:
             if self.process.stderr is not None:
                 self.process.stderr.close()
             self.process = None
+
+    def end(self) -> None:
+        """Stop, and end the jobs that a failed test has left: they would go on."""
+        self.stop()
+        for path in (self.runs / ".unmask-page" / "jobs").glob("*.json"):
+            job = json.loads(path.read_text())
+            if job["state"] == "running" and is_same(job["pid"], job["began"]):
+                os.kill(job["pid"], signal.SIGKILL)
 
     @property
     def origin(self) -> str:

@@ -178,11 +178,7 @@ def other(tmp_path_factory):
     server = Served(tmp_path_factory.mktemp("jobs") / "runs").start()
     server.enter()
     yield server
-    for path in (server.runs / ".unmask-page" / "jobs").glob("*.json"):  # what a failed test has left
-        job = json.loads(path.read_text())
-        if job["state"] == "running" and is_there(job["pid"]):
-            os.kill(job["pid"], signal.SIGKILL)
-    server.stop()
+    server.end()
 
 
 def test_a_job_outlives_the_server_and_the_queue_goes_on(other):

@@ -36,7 +36,7 @@ DOWNLOADS = {  # what may be taken along: the file, and what is said of it
 }
 LOCAL = ("records.csv", "run.json")
 LARGEST = 500_000_000  # bytes of a download
-WAIT = 3  # seconds until a page without script asks again
+WAIT = 10  # seconds until a page without script asks again: time enough to walk to a button by keyboard
 
 
 def listed(request: Request) -> Response:
