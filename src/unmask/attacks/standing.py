@@ -14,7 +14,7 @@ import numpy as np
 
 from unmask.attacks._known import Coarsening
 from unmask.attacks.everyone.subset_counts import count_keys, keys_of
-from unmask.tables.agreement import Agreement, agreement
+from unmask.tables.agreement import Agreement, agreement, best_agreement
 from unmask.tables.distance import kth_distances
 from unmask.tables.exact import ExactValues, rounded_like
 from unmask.tables.metric import Gower
@@ -24,6 +24,7 @@ from unmask.tables.table import Table
 EXACT = "exact"  # numbers about values as they are
 ROUGH = 3  # significant digits of numbers, beside all of them: releases round, and add noise
 MOST_PAIRS = 120  # of columns, about which people are asked together
+MOST_HASHED = 4_000_000  # rows x pairs at a time
 NEAREST = 3  # distances to either table
 PENALTY = 1.0  # of a column that disagrees, beside the weight of the value that it should have
 
@@ -109,7 +110,7 @@ class Standing:
 def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray | None = None) -> Standing:
     """Numbers about every person. `own` is the place of each person in the reference, None if they are not in it.
 
-    Cost: people x (rows of the release + reference) x columns; 1.2 s for 2,000 people against 20,000 rows of 15 columns.
+    Cost: people x (rows of the release + reference) x columns; 0.5 s for 2,000 people against 20,000 rows of 15 columns.
     """
     coarse = Coarsening.of(release)
     people, reference = (rounded_like(coarse.apply(table), release) for table in (people, reference))
@@ -156,8 +157,10 @@ def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 def linkage(compared: SharedValues) -> np.ndarray:
     """Linkage weights alone: the best match in the release less that among the others of the reference."""
-    found, others = _matches(compared)
-    return np.asarray(np.maximum(found.best, 0.0) - np.maximum(others.best, 0.0), dtype=np.float64)
+    worth = compared.worth
+    found = best_agreement(compared.people, worth, compared.release)
+    others = best_agreement(compared.people, worth, compared.reference, own=compared.own)
+    return np.asarray(np.maximum(found, 0.0) - np.maximum(others, 0.0), dtype=np.float64)
 
 
 def _matches(compared: SharedValues) -> tuple[Agreement, Agreement]:
@@ -197,9 +200,7 @@ def _pairs(compared: SharedValues) -> Iterator[tuple[str, np.ndarray]]:
         return
     if len(pairs) > MOST_PAIRS:  # spread evenly, the same for everybody
         pairs = tuple(pairs[place] for place in np.linspace(0, len(pairs) - 1, MOST_PAIRS).astype(int))
-    asked = keys_of(compared.people, pairs)
-    found = count_keys(asked, keys_of(compared.release, pairs)).astype(np.float64)
-    known = count_keys(asked, keys_of(compared.reference, pairs)).astype(np.float64)
+    found, known = (_pair_counts(compared.people, rows, pairs) for rows in (compared.release, compared.reference))
     whole = np.stack([(compared.people[:, pair] >= 0).all(axis=1) for pair in map(list, pairs)], axis=1)
     if compared.own is not None:
         known -= whole
@@ -210,6 +211,15 @@ def _pairs(compared: SharedValues) -> Iterator[tuple[str, np.ndarray]]:
     yield "pairs: rarity of those that occur", occurring.sum(axis=1)
     yield "pairs: the five rarest that occur", np.sort(occurring, axis=1)[:, -5:].sum(axis=1)
     yield "pairs: new to the reference", (occurring * (known <= 0)).sum(axis=1)
+
+
+def _pair_counts(people: np.ndarray, rows: np.ndarray, pairs: tuple[tuple[int, int], ...]) -> np.ndarray:
+    """How many rows agree with each person on each pair of columns, some pairs at a time: keys take 8 bytes a row."""
+    at_once = max(1, MOST_HASHED // max(len(rows), 1))
+    parts = [pairs[low : low + at_once] for low in range(0, len(pairs), at_once)]
+    return np.concatenate(
+        [count_keys(keys_of(people, part), keys_of(rows, part)) for part in parts], axis=1, dtype=np.float64
+    )
 
 
 def _bins(people: Table, release: Table, reference: Table, own: np.ndarray | None) -> SharedValues:
