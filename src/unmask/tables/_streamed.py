@@ -60,13 +60,13 @@ def _line_of_damage(decoder: codecs.IncrementalDecoder, part: bytes, lines: int,
 
 def texts(opened: Opened, encoding: str) -> IO[str]:
     """The file as text; lines end at line feeds, and nothing is translated."""
-    return io.TextIOWrapper(opened(), encoding=encoding, newline="\n")  # type: ignore[arg-type]
+    return io.TextIOWrapper(opened(), encoding=encoding, newline="\n")
 
 
 def read_columns(stream: IO[str], names: list[str], **options: Any) -> pd.DataFrame:
     """The columns of a CSV file as categories of texts."""
     columns = [_Texts() for _ in names]
-    chunks: Iterator[pd.DataFrame] = pd.read_csv(stream, names=names, chunksize=ROWS_AT_ONCE, **options)  # type: ignore[call-overload]
+    chunks: Iterator[pd.DataFrame] = pd.read_csv(stream, names=names, chunksize=ROWS_AT_ONCE, **options)
     for chunk in chunks:
         for column, name in zip(columns, names, strict=True):
             column.add(chunk[name])
@@ -101,7 +101,7 @@ class _Texts:
 
 def as_categories(codes: np.ndarray, found: list[str]) -> pd.Categorical:
     """Categories of texts, which are compared as they are."""
-    return pd.Categorical.from_codes(codes, pd.Index(found, dtype=object))  # type: ignore[arg-type]
+    return pd.Categorical.from_codes(codes, pd.Index(found, dtype=object))
 
 
 def stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -180,7 +180,7 @@ def _read_streamed(path: Path) -> Frame | None:
     most = limit("UNMASK_MAX_EXPANDED", MOST_EXPANDED) if packed else sys.maxsize
 
     def opened() -> IO[bytes]:
-        return gzip.open(path) if packed else path.open("rb")
+        return cast(IO[bytes], gzip.open(path)) if packed else path.open("rb")
 
     with opened() as handle:
         if handle.read(4)[:2] in (b"PK", b"\x1f\x8b", b"PA"):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from unmask.tables.agreement import NarrowPairs, fill_units, largest, rounded_up, weighed
+from unmask.tables.agreement import fill_units, largest, narrow_pairs, weighed
 from unmask.tables.exact import ExactValues
 from unmask.tables.table import Table
 
@@ -64,9 +64,7 @@ def best_rows(people: Table, release: Table, *, own: np.ndarray | None = None) -
     rows = np.full((len(people), NEAREST), -1, dtype=np.int64)
     scores = np.full((len(people), NEAREST), -np.inf, dtype=np.float32)
     places = np.full(len(people), -1, dtype=np.int64) if own is None else own.astype(np.int64)
-    worth32 = np.ascontiguousarray(worth, dtype=np.float32)
-    pairs = NarrowPairs.of(codes, np.array(offered).T)
-    _search(*pairs, *rounded_up(codes, worth32), worth32, places, rows, scores)
+    _search(narrow_pairs(codes, worth.astype(np.float32), np.array(offered).T), places, rows, scores)
     whole = np.where(codes >= 0, worth, 0.0).sum(axis=1)
     complete = (codes >= 0).all(axis=1) & (whole > 0)
     shares = np.minimum(np.round(scores / np.maximum(whole, 1e-9)[:, None], 5), 1.0)
@@ -81,21 +79,21 @@ def _rarity(codes: np.ndarray, size: int) -> np.ndarray:
 
 
 @njit(nogil=True, cache=True)
-def _search(order, asked, narrow, wide, units, unit, weights, own, rows, scores):
-    total = narrow.shape[1]
+def _search(pairs, own, rows, scores):
+    total = pairs.narrow.shape[1]
     kept = rows.shape[1]
     sums = np.empty(BLOCK, dtype=np.uint16)
     for first in range(0, total, BLOCK):
         size = min(BLOCK, total - first)
-        for person in range(asked.shape[0]):
-            fill_units(order, asked[person], narrow, wide, units[person], first, sums[:size])
+        for person in range(own.size):
+            fill_units(pairs, person, first, sums[:size])
             worst = scores[person, kept - 1]
-            if largest(sums[:size]) * unit[person] <= worst:
+            if largest(sums[:size]) * pairs.unit[person] <= worst:
                 continue
             for row in range(size):
-                if sums[row] * unit[person] <= worst or first + row == own[person]:
+                if sums[row] * pairs.unit[person] <= worst or first + row == own[person]:
                     continue
-                score = weighed(order, asked[person], narrow, wide, weights[person], first + row)
+                score = weighed(pairs, person, first + row)
                 if score <= worst:
                     continue
                 place = kept - 1
