@@ -1,8 +1,8 @@
 """How well each person agrees with the rows of a table, value by value: the best match by weight, and how many are near.
 
 Every pair is looked at, in small whole numbers: codes are one or two bytes wide (a value that none of the people has needs no
-code of its own), agreements are counted in a byte, and weights are rounded up to 1/65,000 of what a match in all columns would be
-worth. Only rows whose rounded sum could beat the best so far are weighed exactly, so the results are those of plain sums.
+code of its own), agreements are counted in a byte, and weights are rounded up to about 1/65,000 of a match in all columns.
+Only rows whose rounded sum could beat the best so far are weighed exactly, so the results are those of plain sums.
 Cost: people x rows x columns, about a thirtieth of a nanosecond each.
 """
 
@@ -18,10 +18,7 @@ NEAR = 5  # rows with 0, 1, .. 4 unequal columns are counted
 BLOCK = 4096  # rows whose sums stay in the fastest cache
 MOST_PEOPLE = 50_000  # at a time: the values of so many, "any other" and "none" fit two bytes
 NARROW_AT_ONCE, WIDE_AT_ONCE = 4, 2  # columns are padded to a multiple, so that sums stay in registers
-WHOLE = (
-    65_000  # what a match in every column is worth, in rounded weights: below what two bytes hold, by a unit per column
-)
-MOST_COLUMNS = 250  # at a time: agreements are counted in a byte, and units stay below what two bytes hold
+WHOLE = 2**16 - 2  # units that a match in every column may be worth: what two bytes hold, rounding allowed for
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +54,8 @@ def _agreement(
     for low in range(0, len(people), MOST_PEOPLE):
         part = slice(low, low + MOST_PEOPLE)
         pairs = narrow_pairs(people[part], worth[part], rows)
-        if people.shape[1] > MOST_COLUMNS:
-            _compare_wide(pairs, places[part], best[part], counts[part])
-        else:
-            _compare(pairs, places[part], best[part], counts[part], near)
+        equal = np.empty(BLOCK, dtype=np.min_scalar_type(people.shape[1]))
+        _compare(pairs, places[part], best[part], counts[part], near, equal)
     return Agreement(best, counts)
 
 
@@ -85,7 +80,7 @@ def narrow_pairs(people: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> N
     """
     people, rows = (codes.astype(np.int32, copy=False) for codes in (people, rows))
     counted = np.where(people >= 0, np.maximum(weights, 0.0), 0.0).astype(np.float64)
-    unit = np.maximum(counted.sum(axis=1), 1e-30) / WHOLE
+    unit = np.maximum(counted.sum(axis=1), 1e-30) / max(1, WHOLE - len(people.T))
     units = np.ceil(counted / unit[:, None] * (1 + 1e-6)).astype(np.uint16)
     known = [np.unique(codes[codes >= 0]) for codes in people.T]
     small = np.array([len(each) < np.iinfo(np.uint8).max for each in known], dtype=bool)
@@ -136,7 +131,7 @@ def _add_equal(columns, asked, first, equal):
         one, other = columns[j, first : first + equal.size], columns[j + 1, first : first + equal.size]
         a, b = asked[j], asked[j + 1]
         for row in range(equal.size):
-            equal[row] += np.uint8(one[row] == a) + np.uint8(other[row] == b)
+            equal[row] += (one[row] == a) + (other[row] == b)
 
 
 @njit(nogil=True, cache=True)
@@ -175,9 +170,9 @@ def weighed(pairs, person, row):
 
 
 @njit(nogil=True, cache=True)
-def _compare(pairs, own, best, near, counting):
+def _compare(pairs, own, best, near, counting, equal):
     width, total = pairs.place.size, pairs.narrow.shape[1]
-    sums, equal = np.empty(BLOCK, dtype=np.uint16), np.empty(BLOCK, dtype=np.uint8)
+    sums = np.empty(BLOCK, dtype=np.uint16)
     for first in range(0, total, BLOCK):
         size = min(BLOCK, total - first)
         for person in range(best.size):
@@ -189,7 +184,7 @@ def _compare(pairs, own, best, near, counting):
                         most = max(most, weighed(pairs, person, first + row))
                 best[person] = most
             if counting:
-                equal[:size] = np.uint8(0)
+                equal[:size] = 0
                 _add_equal(pairs.narrow, pairs.narrow_asked[person], first, equal[:size])
                 _add_equal(pairs.wide, pairs.wide_asked[person], first, equal[:size])
                 if np.int64(largest(equal[:size])) + NEAR > width:
@@ -197,19 +192,3 @@ def _compare(pairs, own, best, near, counting):
                         unequal = width - np.int64(equal[row])
                         if unequal < NEAR and row != skipped:
                             near[person, unequal] += 1
-
-
-@njit(nogil=True, cache=True)
-def _compare_wide(pairs, own, best, near):
-    """The same for more columns than a byte counts, pair by pair."""
-    width, total = pairs.place.size, pairs.narrow.shape[1]
-    for person in range(best.size):
-        for row in range(total):
-            if row == own[person]:
-                continue
-            equal = 0
-            for column in range(width):
-                equal += _agrees(pairs, person, column, row)
-            best[person] = max(best[person], weighed(pairs, person, row))
-            if width - equal < NEAR:
-                near[person, width - equal] += 1
