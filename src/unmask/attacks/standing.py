@@ -24,7 +24,7 @@ from unmask.tables.table import Table
 EXACT = "exact"  # numbers about values as they are
 ROUGH = 3  # significant digits of numbers, beside all of them: releases round, and add noise
 MOST_PAIRS = 120  # of columns, about which people are asked together
-MOST_HASHED = 4_000_000  # rows x pairs at a time
+MOST_CELLS = 4_000_000  # of two columns: counted directly, beyond them by hashing
 NEAREST = 3  # distances to either table
 PENALTY = 1.0  # of a column that disagrees, beside the weight of the value that it should have
 
@@ -214,12 +214,29 @@ def _pairs(compared: SharedValues) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _pair_counts(people: np.ndarray, rows: np.ndarray, pairs: tuple[tuple[int, int], ...]) -> np.ndarray:
-    """How many rows agree with each person on each pair of columns, some pairs at a time: keys take 8 bytes a row."""
-    at_once = max(1, MOST_HASHED // max(len(rows), 1))
-    parts = [pairs[low : low + at_once] for low in range(0, len(pairs), at_once)]
-    return np.concatenate(
-        [count_keys(keys_of(people, part), keys_of(rows, part)) for part in parts], axis=1, dtype=np.float64
-    )
+    """How many rows agree with each person on each pair of columns (people x pairs)."""
+    found = np.empty((len(people), len(pairs)))
+    sizes = people.max(axis=0, initial=0).astype(np.int64) + 1
+    for place, (first, second) in enumerate(pairs):
+        cells = sizes[first] * sizes[second]
+        if cells > MOST_CELLS:  # hashed: two columns of which nearly everybody has a number of their own
+            found[:, place] = count_keys(keys_of(people, ((first, second),)), keys_of(rows, ((first, second),)))[:, 0]
+            continue
+        asked, offered = (
+            _cells(codes[:, first], codes[:, second], sizes[first], sizes[second]) for codes in (people, rows)
+        )
+        counts = np.bincount(offered, minlength=cells + 1)
+        counts[cells] = 0  # of those who lack a value, or have one that nobody has
+        found[:, place] = counts[asked]
+    return found
+
+
+def _cells(one: np.ndarray, other: np.ndarray, size: int, width: int) -> np.ndarray:
+    """The cell of each row in a table of two columns; one behind the last where a code is outside."""
+    outside = (one < 0) | (other < 0) | (one >= size) | (other >= width)
+    cells = one * np.int64(width) + other
+    cells[outside] = size * width
+    return cells
 
 
 def _bins(people: Table, release: Table, reference: Table, own: np.ndarray | None) -> SharedValues:
