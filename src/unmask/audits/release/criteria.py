@@ -75,17 +75,18 @@ def _attempts(case: Case) -> int:
     """Attempts on each secret: those asked for, or fewer where many secrets are looked for among many rows."""
     release, asked = case.release, case.plan.attempts
     pairs = 2 * len(release.guessed) * len(release.synthetic)  # an attempt each on real people and on others
-    return min(asked, max(FEWEST, MOST_PAIRS // pairs))
+    return min(asked, max(FEWEST, int(MOST_PAIRS / (pairs * max(1.0, case.sizes[3])))))
 
 
 def _fewer(case: Case) -> tuple[str, ...]:
     asked, made = case.plan.attempts, _attempts(case)
     if made == asked or len(case.release.schema.columns) < 2:
         return ()
+    release = case.release
     return (
-        f"Inferring: {made:,} of {asked:,} attempts were made on each of {len(case.release.guessed)} columns, since there are "
-        f"{len(case.release.synthetic):,} published rows; intervals are {(asked / made) ** 0.5:.1f} times as wide. Name the "
-        "columns that matter with --secret.",
+        f"Inferring: {made:,} of {asked:,} attempts were made on each of {len(release.guessed)} columns, since there are "
+        f"{len(release.synthetic):,} published rows of {len(release.schema.columns)} columns; intervals are "
+        f"{(asked / made) ** 0.5:.1f} times as wide. Name the columns that matter with --secret.",
     )
 
 
