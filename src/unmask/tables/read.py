@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
@@ -39,8 +39,7 @@ UNREADABLE = (
     OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, NotImplementedError, OverflowError, RecursionError,
 )  # fmt: skip
 MOST_EXPANDED = 4 * 2**30  # bytes
-LARGE = 16 * 2**20  # bytes of a file from which on it is read some rows at a time
-EXPANSION = 5  # times that a compressed file grows, about
+LARGE, EXPANSION = 16 * 2**20, 5  # bytes of a file that is read some rows at a time; how much a compressed one grows
 SEEN = 100_000  # characters by which the delimiter is told
 HALF = re.compile("[\ud800-\udfff]")
 
@@ -96,6 +95,22 @@ def infer(loaded: Frame, hints: Hints = Hints(), *, binning: Binning = Binning()
     )
 
 
+def infer_together(
+    loaded: Frame, others: Sequence[Frame], hints: Hints = Hints(), *, binning: Binning = Binning()
+) -> Inferred:
+    """The schema of a frame whose domains hold the values of others of the same population too.
+
+    What identifies people is told by the first alone: where tables number their rows from 1, every number occurs twice.
+    """
+    first = infer(loaded, hints, binning=binning)
+    alike = [each.frame for each in others if each.from_file == loaded.from_file]
+    if not alike:
+        return first
+    together = replace(loaded, frame=pd.concat([loaded.frame, *alike], ignore_index=True)[list(loaded.frame.columns)])
+    whole = infer(together, replace(hints, identifiers=first.schema.identifiers), binning=binning)
+    return replace(whole, noticed=(*(each for each in first.noticed if each.code == "identifier"), *whole.noticed))
+
+
 def identifiers_in(loaded: Frame, hints: Hints) -> tuple[str, ...]:
     """The columns of a loaded frame that identify people."""
     return identifying_columns(loaded.frame, loaded.where, hints, from_file=loaded.from_file, decimal=loaded.decimal)
@@ -138,7 +153,7 @@ def _read_file(path: Path) -> Frame:
     if path.suffix.lower() in PARQUET:
         return Frame(_read_parquet(path), where)
     try:
-        if _is_large(path) and (streamed := _read_streamed(path)) is not None:
+        if (streamed := _read_streamed(path)) is not None:
             return streamed
         content = _expanded(path) if path.suffix.lower() == ".gz" else path.read_bytes()
     except (gzip.BadGzipFile, EOFError, zlib.error):
@@ -170,13 +185,11 @@ def _expanded(path: Path) -> bytes:
     return content
 
 
-def _is_large(path: Path) -> bool:
-    return path.stat().st_size > LARGE // (EXPANSION if path.suffix.lower() == ".gz" else 1)
-
-
 def _read_streamed(path: Path) -> Frame | None:
-    """A large CSV file, some rows at a time; None if it is of a kind that has to be read in one piece."""
-    packed = path.suffix.lower() == ".gz"
+    """A large CSV file, some rows at a time; None if it is small, or of a kind that has to be read in one piece."""
+    packed, where = path.suffix.lower() == ".gz", path.name
+    if path.stat().st_size <= LARGE // (EXPANSION if packed else 1):
+        return None
     most = limit("UNMASK_MAX_EXPANDED", MOST_EXPANDED) if packed else sys.maxsize
 
     def opened() -> IO[bytes]:
@@ -189,7 +202,6 @@ def _read_streamed(path: Path) -> Frame | None:
         encoding, line = encoding_of(opened, most, lambda: too_large(path.name, most))
     except NotStreamedError:
         return None
-    where = path.name
     try:
         with texts(opened, encoding) as stream:
             delimiter = "\t" if ".tsv" in where.lower() else _delimiter(stream.read(SEEN))

@@ -125,15 +125,17 @@ class ReleaseAudit:
         skipped: list[NotTested] = []
         clock = Clock.started(runner, case)
         case = clock.fitted(case, tuple(check for check in CHECKS if check.name in TELLING))
+        total = sum(check.cost for check in CHECKS)
         for place, check in enumerate(CHECKS):
-            runner.progress(place, len(CHECKS))
+            runner.stage(f"Part {place + 1} of {len(CHECKS)}: {check.name}")
+            runner.progress(sum(before.cost for before in CHECKS[:place]), total)
             if reason := clock.refuses(case, check):
                 skipped.append(NotTested(check.name, reason, LONGER))
             else:
                 began = time.monotonic()
                 parts.append(check.run(case))
                 clock.done(case, check, began)
-        runner.progress(len(CHECKS), len(CHECKS))
+        runner.progress(total, total)
         explained = _explained(parts)
         if explained == 0:
             parts = [each for part in parts for each in (part, *_naming(part))]

@@ -128,6 +128,7 @@ class Check:
     name: str
     run: Callable[[Case], Part]
     families: tuple[Family, ...] = ()
+    cost: int = 1  # of about a hundred for the whole audit: by it the time that is left is told
     seconds: Callable[[Case], float] = lambda case: 0.0  # of CPU on a common machine, about, for what is compiled
 
 

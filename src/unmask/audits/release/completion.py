@@ -298,4 +298,4 @@ def _seconds(case: Case) -> float:
     )
 
 
-COMPLETION = Check("record completion", completion_part, (FAMILY,), _seconds)
+COMPLETION = Check("record completion", completion_part, (FAMILY,), cost=15, seconds=_seconds)

@@ -215,4 +215,4 @@ def _seconds(case: Case) -> float:
     return 0.5 + 0.55e-9 * width * searched * published + 3e-6 * published
 
 
-CRITERIA = Check("singling out, linking, inferring", criteria_part, tuple(FAMILIES.values()), _seconds)
+CRITERIA = Check("singling out, linking, inferring", criteria_part, tuple(FAMILIES.values()), cost=3, seconds=_seconds)

@@ -281,4 +281,4 @@ def _seconds(case: Case) -> float:
     return len(case.release.schema.secrets) * max(1, len(case.plan.key_lengths)) * (2.0 + 3e-6 * sum(case.sizes[:3]))
 
 
-MATCHING = Check("secrets guessed from keys", matching_part, (NUMERIC,), _seconds)
+MATCHING = Check("secrets guessed from keys", matching_part, (NUMERIC,), seconds=_seconds)

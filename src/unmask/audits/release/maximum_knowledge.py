@@ -244,4 +244,4 @@ def _seconds(case: Case) -> float:
     return (4.0 + 2e-6 * sum(case.sizes[:3])) * bool(_covered(case.release.schema))
 
 
-MAXIMUM_KNOWLEDGE = Check("maximum knowledge", maximum_knowledge_part, (FAMILY,), _seconds)
+MAXIMUM_KNOWLEDGE = Check("maximum knowledge", maximum_knowledge_part, (FAMILY,), cost=4, seconds=_seconds)

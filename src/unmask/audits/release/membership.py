@@ -201,4 +201,4 @@ def _seconds(case: Case) -> float:
     return 2.0 + 1.9e-9 * width * crowd * (published + 3 * crowd) + own + 2e-6 * published
 
 
-MEMBERSHIP = Check("membership", membership_part, (LEARNT, LINKAGE, OWN), _seconds)
+MEMBERSHIP = Check("membership", membership_part, (LEARNT, LINKAGE, OWN), cost=15, seconds=_seconds)

@@ -121,4 +121,4 @@ def _seconds(case: Case) -> float:
     return 0.5 + width * (measured + 3.2e-9 * 2 * by_euclid * real) + 2e-6 * (real + published + held)
 
 
-SIMILARITY = Check("similarity", similarity_part, seconds=_seconds)
+SIMILARITY = Check("similarity", similarity_part, cost=3, seconds=_seconds)
