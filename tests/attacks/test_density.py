@@ -24,6 +24,7 @@ from tests.attacks.test_closest_record import (
     view_of,
 )
 from unmask import attacks, generators
+from unmask.attacks import _density
 from unmask.attacks._density import FARTHEST, Kernel, MixtureShape, Network, agreeing, filled, scaled
 from unmask.attacks.density import Density
 from unmask.attacks.density_ratio import DensityRatio
@@ -111,6 +112,18 @@ def test_network_density_is_the_product_of_smoothed_shares():
         naive.append(np.log(p * (same[:, :3].all(axis=1).sum() + 1) / (same[:, :2].all(axis=1).sum() + 1)))
     np.testing.assert_allclose(network.log_density(rows, points), naive)
     np.testing.assert_array_equal(agreeing(rows, points, [()]), np.full((5, 1), 50))
+
+
+@pytest.mark.parametrize("most", [4_000_000, 3])
+def test_grouped_counts_are_those_of_every_pair(most, monkeypatch):
+    """Many points look their codes up among grouped rows: the counts of a plain comparison, also where keys are renumbered."""
+    monkeypatch.setattr(_density, "MOST_KEYS", most)
+    rows, points, sets = mixed(90, seed=1), mixed(40, seed=2), [(), (1,), (0, 2), (2, 1, 0)]
+    naive = [
+        [(rows.codes[:, list(each)] == point[list(each)]).all(axis=1).sum() for each in sets] for point in points.codes
+    ]
+    np.testing.assert_array_equal(agreeing(rows, points, sets), naive)
+    np.testing.assert_array_equal(agreeing(rows, points.take([3]), sets), naive[3:4])
 
 
 def test_mixture_of_one_component_is_a_gaussian(rng):

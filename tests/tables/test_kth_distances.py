@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 from tests.tables.test_distance import by_metric, coded, mixed, naive
 from unmask.errors import ParameterError, SchemaError
 from unmask.tables._kth_kernels import BLOCK, GROUP, LANES, ROOM
-from unmask.tables.distance import CHUNK, MOST_NEIGHBOURS, Gower, Hamming, RankCriterion, Ranks, kth_distances, nearest
+from unmask.tables.distance import (
+    CHUNK,
+    MOST_NEIGHBOURS,
+    Gower,
+    Hamming,
+    RankCriterion,
+    Ranks,
+    kth_distances,
+    nearest,
+    nearest_row,
+)
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
 
@@ -221,3 +231,18 @@ def test_errors_say_what_to_do():
     for call, message in cases:
         with pytest.raises((ParameterError, SchemaError), match=message):
             call()
+
+
+@pytest.mark.parametrize("metric", [Hamming(), Gower()])
+def test_nearest_row_is_the_first_of_the_lists(metric):
+    """The row that `nearest` lists first among several, and the k-th distances, in one pass: also where many rows tie."""
+    queries, candidates = (mixed(rows, seed) for rows, seed in ((60, 1), (700, 2)))
+    lists = nearest(queries, candidates, k=4, metric=metric)
+    found = nearest_row(queries, candidates, ks=(1, 4), metric=metric, workers=2)
+    np.testing.assert_array_equal(found.rows[:, 0], lists.rows[:, 0])
+    np.testing.assert_array_equal(found.distances, lists.distances[:, [0, 3]])
+    same = nearest_row(candidates, candidates, ks=(1,), metric=metric, exclude_same_row=True)
+    assert (same.rows[:, 0] != np.arange(700)).all()
+    np.testing.assert_array_equal(
+        same.rows, nearest(candidates, candidates, k=2, metric=metric, exclude_same_row=True).rows[:, :1]
+    )

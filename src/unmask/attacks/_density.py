@@ -27,6 +27,8 @@ Kind = Literal["kernel", "mixture", "bayesnet"]
 FARTHEST = 8.0  # bandwidths: numbers further apart count as this far, which keeps densities above 0
 LEAST_BANDWIDTH = 1e-3  # of the public range, where a column is constant
 LEAST_VARIANCE = 1e-3  # of a component, where numbers lie in 0..1
+FEW_POINTS = 32  # beyond, rows are grouped before points are looked up
+MOST_KEYS = 4_000_000  # that are counted without sorting
 MOST_ONE_HOT = 50  # values of a category that the mixture sees one by one; beyond, their codes
 
 
@@ -269,9 +271,26 @@ class Network:
 
 def agreeing(rows: Table, points: Table, sets: Sequence[tuple[int, ...]]) -> np.ndarray:
     """How many rows have the codes of each point in all columns of each set (points x sets)."""
+    if len(points) > FEW_POINTS:
+        return np.stack([_counted(rows, points, positions) for positions in sets], axis=1)
     ends = np.cumsum([len(positions) for positions in sets])
     flat = np.array([position for positions in sets for position in positions], dtype=np.int64)
     return _agreeing(np.ascontiguousarray(rows.codes.T), np.ascontiguousarray(points.codes), flat, ends)
+
+
+def _counted(rows: Table, points: Table, positions: tuple[int, ...]) -> np.ndarray:
+    """The same for one set: rows are counted by their codes, and points look their own up."""
+    keys, size = np.zeros(len(rows) + len(points), dtype=np.int64), 1
+    for position in positions:
+        codes = rows.schema.columns[position].code_count
+        if size * codes > MOST_KEYS:  # keys become the numbers of the groups so far: at most one for each row and point
+            distinct, keys = np.unique(keys, return_inverse=True)
+            size = len(distinct)
+        keys = keys * codes + np.concatenate([rows.codes[:, position], points.codes[:, position]])
+        size *= codes
+    if size > MOST_KEYS:
+        _, keys = np.unique(keys, return_inverse=True)
+    return np.bincount(keys[: len(rows)], minlength=int(keys.max(initial=0)) + 1)[keys[len(rows) :]]
 
 
 @njit(nogil=True, cache=True)

@@ -13,7 +13,8 @@ from unmask.tables.table import Table
 from unmask.threats.knowledge import Access, Goal
 from unmask.threats.view import View
 
-CHUNK = 64  # targets at a time: bounds the memory
+CHUNK = 64  # targets at a time, fewer where there are more rows than
+MOST_KERNELS = 8_000_000  # kernels of targets and rows at a time: 64 MB
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,9 @@ class PreparedGenLra:
         k = min(self.k, len(synthetic))
         if k == 0:
             return np.zeros(len(targets))
-        lows = range(0, len(targets), CHUNK)
-        parts = [self._gain(synthetic, targets.take(np.arange(low, min(low + CHUNK, len(targets)))), k) for low in lows]
+        size = max(1, min(CHUNK, MOST_KERNELS // len(synthetic)))
+        lows = range(0, len(targets), size)
+        parts = [self._gain(synthetic, targets.take(np.arange(low, min(low + size, len(targets)))), k) for low in lows]
         n = len(self.reference)
         return np.concatenate(parts) + k * np.log(n / (n + 1))
 

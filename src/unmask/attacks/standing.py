@@ -14,7 +14,7 @@ import numpy as np
 
 from unmask.attacks._known import Coarsening
 from unmask.attacks.everyone.subset_counts import count_keys, keys_of
-from unmask.tables.agreement import Agreement, agreement
+from unmask.tables.agreement import Agreement, agreement, best_agreement
 from unmask.tables.distance import kth_distances
 from unmask.tables.exact import ExactValues, rounded_like
 from unmask.tables.metric import Gower
@@ -24,6 +24,7 @@ from unmask.tables.table import Table
 EXACT = "exact"  # numbers about values as they are
 ROUGH = 3  # significant digits of numbers, beside all of them: releases round, and add noise
 MOST_PAIRS = 120  # of columns, about which people are asked together
+MOST_CELLS = 4_000_000  # of two columns: counted directly, beyond them by hashing
 NEAREST = 3  # distances to either table
 PENALTY = 1.0  # of a column that disagrees, beside the weight of the value that it should have
 
@@ -109,7 +110,7 @@ class Standing:
 def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray | None = None) -> Standing:
     """Numbers about every person. `own` is the place of each person in the reference, None if they are not in it.
 
-    Cost: people x (rows of the release + reference) x columns; 1.2 s for 2,000 people against 20,000 rows of 15 columns.
+    Cost: people x (rows of the release + reference) x columns; 0.5 s for 2,000 people against 20,000 rows of 15 columns.
     """
     coarse = Coarsening.of(release)
     people, reference = (rounded_like(coarse.apply(table), release) for table in (people, reference))
@@ -156,8 +157,10 @@ def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 def linkage(compared: SharedValues) -> np.ndarray:
     """Linkage weights alone: the best match in the release less that among the others of the reference."""
-    found, others = _matches(compared)
-    return np.asarray(np.maximum(found.best, 0.0) - np.maximum(others.best, 0.0), dtype=np.float64)
+    worth = compared.worth
+    found = best_agreement(compared.people, worth, compared.release)
+    others = best_agreement(compared.people, worth, compared.reference, own=compared.own)
+    return np.asarray(np.maximum(found, 0.0) - np.maximum(others, 0.0), dtype=np.float64)
 
 
 def _matches(compared: SharedValues) -> tuple[Agreement, Agreement]:
@@ -197,9 +200,7 @@ def _pairs(compared: SharedValues) -> Iterator[tuple[str, np.ndarray]]:
         return
     if len(pairs) > MOST_PAIRS:  # spread evenly, the same for everybody
         pairs = tuple(pairs[place] for place in np.linspace(0, len(pairs) - 1, MOST_PAIRS).astype(int))
-    asked = keys_of(compared.people, pairs)
-    found = count_keys(asked, keys_of(compared.release, pairs)).astype(np.float64)
-    known = count_keys(asked, keys_of(compared.reference, pairs)).astype(np.float64)
+    found, known = (_pair_counts(compared.people, rows, pairs) for rows in (compared.release, compared.reference))
     whole = np.stack([(compared.people[:, pair] >= 0).all(axis=1) for pair in map(list, pairs)], axis=1)
     if compared.own is not None:
         known -= whole
@@ -210,6 +211,32 @@ def _pairs(compared: SharedValues) -> Iterator[tuple[str, np.ndarray]]:
     yield "pairs: rarity of those that occur", occurring.sum(axis=1)
     yield "pairs: the five rarest that occur", np.sort(occurring, axis=1)[:, -5:].sum(axis=1)
     yield "pairs: new to the reference", (occurring * (known <= 0)).sum(axis=1)
+
+
+def _pair_counts(people: np.ndarray, rows: np.ndarray, pairs: tuple[tuple[int, int], ...]) -> np.ndarray:
+    """How many rows agree with each person on each pair of columns (people x pairs)."""
+    found = np.empty((len(people), len(pairs)))
+    sizes = people.max(axis=0, initial=0).astype(np.int64) + 1
+    for place, (first, second) in enumerate(pairs):
+        cells = sizes[first] * sizes[second]
+        if cells > MOST_CELLS:  # hashed: two columns of which nearly everybody has a number of their own
+            found[:, place] = count_keys(keys_of(people, ((first, second),)), keys_of(rows, ((first, second),)))[:, 0]
+            continue
+        asked, offered = (
+            _cells(codes[:, first], codes[:, second], sizes[first], sizes[second]) for codes in (people, rows)
+        )
+        counts = np.bincount(offered, minlength=cells + 1)
+        counts[cells] = 0  # of those who lack a value, or have one that nobody has
+        found[:, place] = counts[asked]
+    return found
+
+
+def _cells(one: np.ndarray, other: np.ndarray, size: int, width: int) -> np.ndarray:
+    """The cell of each row in a table of two columns; one behind the last where a code is outside."""
+    outside = (one < 0) | (other < 0) | (one >= size) | (other >= width)
+    cells = one * np.int64(width) + other
+    cells[outside] = size * width
+    return cells
 
 
 def _bins(people: Table, release: Table, reference: Table, own: np.ndarray | None) -> SharedValues:

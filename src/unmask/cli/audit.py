@@ -16,7 +16,7 @@ command = AuditVerb(
     ReleasePlan,
     audit="unmask.audits.release.audit:ReleaseAudit",
     doing="Auditing",
-    within="No further part is begun after that.",
+    within="Parts that would not end in time are cut to size or left out, and named.",
     tables=[real(), table("synthetic", "The published table or tables.", many=True)],
     more=[click.Option(["--holdout"], type=PATH, help="People whom the generator never saw.")],
 ).command

@@ -20,7 +20,7 @@ from scipy.stats import binomtest
 
 from unmask.stats import Assumption, Estimate
 from unmask.stats.intervals import wilson_limits
-from unmask.tables.distance import Metric, nearest
+from unmask.tables.distance import Gower, Hamming, Metric, nearest, nearest_row
 from unmask.tables.table import Table
 
 DRAWS = 9_999
@@ -71,7 +71,11 @@ def count_hits(
     place = rng.permutation(len(real) + len(holdout))
     order_real, order_holdout = np.argsort(place[: len(real)]), np.argsort(place[len(real) :])
     k = min(2, len(real))
-    a = nearest(synthetic, real.take(order_real), k=k, metric=metric, workers=workers)
+    if isinstance(metric, Hamming | Gower):
+        ks = range(1, k + 1)
+        a = nearest_row(synthetic, real.take(order_real), ks=ks, metric=metric, workers=workers)
+    else:
+        a = nearest(synthetic, real.take(order_real), k=k, metric=metric, workers=workers)
     b = nearest(synthetic, holdout.take(order_holdout), metric=metric, workers=workers)
     row_a, row_b = order_real[a.rows[:, 0]], order_holdout[b.rows[:, 0]]
     near, far = a.distances[:, 0], b.distances[:, 0]

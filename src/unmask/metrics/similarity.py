@@ -18,7 +18,7 @@ holdout) x the smaller table. Memory is linear in the rows. Definitions of other
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -161,10 +161,14 @@ class Similarity:
         synthetic: Table,
         *,
         holdout: Table | None = None,
+        most_rows: int | None = None,
         workers: int = 1,
         rng: np.random.Generator,
     ) -> Comparison:
-        """Everything about one release. Without a holdout: the values, and no pass or fail."""
+        """Everything about one release. Without a holdout: the values, and no pass or fail.
+
+        Of more than `most_rows` synthetic or holdout rows so many, drawn at random, are asked about; all real rows are searched.
+        """
         for name, table in (("real", real), ("synthetic", synthetic), ("holdout", holdout)):
             if table is not None and not len(table):
                 raise InputError(
@@ -172,9 +176,14 @@ class Similarity:
                 )
         if holdout is None:
             real, synthetic = self.tables(real, synthetic)
-            return _without_holdout(self, real, synthetic, workers)
+            asked = _asked(len(synthetic), most_rows, rng)
+            found = _without_holdout(self, real, _of(synthetic, asked), workers)
+            return replace(found, notes=(*found.notes, *_fewer(("synthetic", asked, synthetic))))
         real, synthetic, holdout = self.tables(real, synthetic, holdout)
-        return _with_holdout(self, real, synthetic, holdout, workers, rng)
+        asked, held = (_asked(len(table), most_rows, rng) for table in (synthetic, holdout))
+        found = _with_holdout(self, real, _of(synthetic, asked), holdout, held, workers, rng)
+        fewer = _fewer(("synthetic", asked, synthetic), ("holdout", held, holdout))
+        return replace(found, notes=(*found.notes, *fewer))
 
     def tables(self, *tables: Table) -> list[Table]:
         """The tables with the chosen bins, quantiles taken from the first."""
@@ -200,14 +209,22 @@ class _Sample:
 
 
 def _with_holdout(
-    how: Similarity, real: Table, synthetic: Table, holdout: Table, workers: int, rng: np.random.Generator
+    how: Similarity,
+    real: Table,
+    synthetic: Table,
+    holdout: Table,
+    held: np.ndarray,
+    workers: int,
+    rng: np.random.Generator,
 ) -> Comparison:
+    """Of the holdout the rows `held` are asked about; all are searched."""
+    others = _of(holdout, held)
     metric = how.distance.metric(real)
     ids_s, ids_r, ids_h = group_ids(synthetic, real, holdout, by=how.distance.by)
     hits = count_hits(real, synthetic, holdout=holdout, metric=metric, workers=workers, rng=rng)
     whole = _Sample(
         closeness(hits.to_real, np.isin(ids_s, ids_r)),
-        closeness(search(holdout, real, metric, workers=workers), np.isin(ids_h, ids_r)),
+        closeness(search(others, real, metric, workers=workers), np.isin(ids_h[held], ids_r)),
         hits.to_holdout,
     )
     samples = []
@@ -217,12 +234,12 @@ def _with_holdout(
             samples.append(whole)
         elif len(real) < len(holdout):
             part = search(synthetic, holdout.take(rows), metric, neighbours=1, workers=workers)[:, 0]
-            samples.append(_Sample(whole.synthetic, whole.holdout.take(rows), part))
+            samples.append(_Sample(whole.synthetic, whole.holdout.take(np.flatnonzero(np.isin(held, rows))), part))
         else:
             part_real, listed = real.take(rows), ids_r[rows]
             near = closeness(search(synthetic, part_real, metric, workers=workers), np.isin(ids_s, listed))
-            held = closeness(search(holdout, part_real, metric, workers=workers), np.isin(ids_h, listed))
-            samples.append(_Sample(near, held, hits.to_holdout))
+            far = closeness(search(others, part_real, metric, workers=workers), np.isin(ids_h[held], listed))
+            samples.append(_Sample(near, far, hits.to_holdout))
     return _assemble(how, samples, whole, hits, size, _notes(real, holdout, metric, len(samples)), rng)
 
 
@@ -285,6 +302,24 @@ def _subsamples(total: int, size: int, repeats: int, rng: np.random.Generator) -
         order = rng.permutation(total)
         draws += [np.sort(order[low : low + size]) for low in range(0, total - size + 1, size)]
     return draws[:repeats]
+
+
+def _asked(rows: int, most: int | None, rng: np.random.Generator) -> np.ndarray:
+    """The rows that are asked about: all, or so many of them."""
+    return np.arange(rows) if most is None or rows <= most else np.sort(rng.choice(rows, most, replace=False))
+
+
+def _of(table: Table, rows: np.ndarray) -> Table:
+    return table if len(rows) == len(table) else table.take(rows)
+
+
+def _fewer(*sides: tuple[str, np.ndarray, Table]) -> tuple[str, ...]:
+    told = [f"{len(asked):,} of {len(table):,} {name} rows" for name, asked, table in sides if len(asked) < len(table)]
+    if not told:
+        return ()
+    return (
+        f"Similarity: {' and '.join(told)}, drawn at random, were compared with all others; intervals allow for it.",
+    )
 
 
 def _notes(real: Table, holdout: Table, metric: Metric, samples: int) -> tuple[str, ...]:

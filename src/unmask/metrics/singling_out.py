@@ -24,7 +24,7 @@ from enum import StrEnum
 import numpy as np
 
 from unmask.errors import ParameterError
-from unmask.metrics._predicates import Leveled, Predicates, join, on_common_levels
+from unmask.metrics._predicates import ANY, Leveled, Predicates, join, on_common_levels
 from unmask.metrics.legal import Attempts, Criterion, check_tables, chosen_rows, judged, persons
 from unmask.stats.results import Estimate
 from unmask.tables.schema import Schema, quoted
@@ -120,25 +120,25 @@ def _widths(width: int | None, columns: int) -> tuple[int, int]:
 
 def _univariate(release: Leveled, attempts: int, rng: np.random.Generator) -> Predicates:
     """All values that occur once and all single extremes, or a random choice of them."""
-    columns = len(release.tops)
-    parts = []
+    parts = [np.empty((0, 3), dtype=np.int32)]  # column, low, high: spread over all columns only once they are chosen
     for column, top in enumerate(release.tops):
         counts = release.counts(column)
         once = np.flatnonzero(counts == 1)
         once = once[once != release.unlisted[column]]
-        bounds = [(level, level) for level in once]
+        bounds = [(column, level, level) for level in once]
         if release.numeric[column]:
             present = np.flatnonzero(counts[:top])
-            bounds += [(0, low) for low in present[:1] if counts[low] == 1]
-            bounds += [(high, top - 1) for high in present[-1:] if counts[high] == 1]
-        lows, highs = (
-            np.zeros((len(bounds), columns), np.int32),
-            np.full((len(bounds), columns), np.iinfo(np.int32).max),
-        )
-        lows[:, column], highs[:, column] = np.array(bounds, dtype=np.int32).reshape(-1, 2).T
-        parts.append(Predicates(lows, highs.astype(np.int32)))
-    found = join(parts).distinct()
-    return found.take(rng.permutation(len(found))[:attempts])
+            bounds += [(column, 0, low) for low in present[:1] if counts[low] == 1]
+            bounds += [(column, high, top - 1) for high in present[-1:] if counts[high] == 1]
+        parts.append(np.array(bounds, dtype=np.int32).reshape(-1, 3))
+    together = np.concatenate(parts)
+    _, first = np.unique(together, axis=0, return_index=True)
+    found = together[np.sort(first)]
+    chosen = found[rng.permutation(len(found))[:attempts]]
+    shape, places = (len(chosen), len(release.tops)), np.arange(len(chosen))
+    lows, highs = np.zeros(shape, np.int32), np.full(shape, ANY, np.int32)
+    lows[places, chosen[:, 0]], highs[places, chosen[:, 0]] = chosen[:, 1], chosen[:, 2]
+    return Predicates(lows, highs)
 
 
 def _multivariate(release: Leveled, attempts: int, widths: tuple[int, int], rng: np.random.Generator) -> Predicates:

@@ -99,8 +99,19 @@ def _count_upto(sums, limit):
 
 
 @njit(nogil=True, cache=True)
-def by_counting(pairs, start, stop, ks, mismatches, best):
-    """Fill `best` (queries x ks, full of infinity) with the k-th least number of mismatches, for each k of rising `ks`."""
+def _first(sums, value):
+    for i in range(sums.size):
+        if sums[i] == value:
+            return i
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def by_counting(pairs, start, stop, ks, mismatches, best, rows):
+    """Fill `best` (queries x ks, full of infinity) with the k-th least number of mismatches, for each k of rising `ks`.
+
+    `rows` gets the first candidate with the least one, unless it is empty.
+    """
     far = np.iinfo(mismatches.dtype).max
     for first in range(start, stop, GROUP):
         last = min(first + GROUP, stop)
@@ -111,6 +122,8 @@ def by_counting(pairs, start, stop, ks, mismatches, best):
             if pairs.exclude_same_row:
                 sums[row] = far
             limit, place = np.int64(_least(sums)), 0
+            if rows.size and limit < far:
+                rows[row] = _first(sums, limit)
             while place < ks.size and limit < far:
                 count = _count_upto(sums, limit)
                 while place < ks.size and ks[place] <= count:
@@ -201,9 +214,27 @@ def _measure(pairs, row, mismatches, place, rows, k, sums, scratch):
 
 
 @njit(nogil=True, cache=True)
-def by_steps(pairs, start, stop, ks, mismatches, steps, found, best):
+def _first_at(pairs, row, mismatches, place, rows, least):
+    """The lowest of these rows whose Gower sum is the least one."""
+    queries, candidates, weights = pairs.queries.numbers, pairs.candidates.numbers, pairs.weights
+    lowest = pairs.total
+    for i in rows:
+        if i >= lowest:
+            continue
+        total = float(mismatches[place, i])
+        for j in range(weights.size):
+            gap = abs(candidates[i, j] - queries[row, j]) * weights[j]
+            total += gap if gap < 1.0 else 1.0
+        if total == least:
+            lowest = i
+    return lowest
+
+
+@njit(nogil=True, cache=True)
+def by_steps(pairs, start, stop, ks, mismatches, steps, found, best, rows):
     """Fill `best` (queries x ks, full of infinity) with the k-th least Gower sum, for each k of rising `ks`.
 
+    `rows` gets the first candidate with the least one, unless it is empty.
     Rounding adds at most one step per column of numbers, so what is nearer than a sum has at most
     sum * unit + columns steps; one more for the rounding of floats.
     """
@@ -232,6 +263,8 @@ def by_steps(pairs, start, stop, ks, mismatches, steps, found, best):
                 needed = OUT_OF_REACH - 1
                 if size >= k:
                     needed = min(int(sums[k - 1] * unit) + slack, needed)
+            if rows.size and size:
+                rows[row] = _first_at(pairs, row, mismatches, row - first, found[:count], sums[0])
             for place in range(ks.size):
                 if ks[place] <= size:
                     best[row, place] = sums[ks[place] - 1]

@@ -94,13 +94,7 @@ def prepare(
     *,
     needed: int,
 ) -> PackedSearch:
-    _check_same_row(queries, candidates, exclude_same_row)
-    available = len(candidates) - exclude_same_row
-    if available < needed and len(queries):
-        raise ParameterError(
-            f"{needed} neighbours are asked for, but each query has only {max(available, 0)} candidates.\n"
-            "Lower k, or give a table with more rows."
-        )
+    check_enough(queries, candidates, exclude_same_row, needed=needed)
     if isinstance(metric, Ranks):
         return _rank_task(queries, candidates, metric, names, exclude_same_row)
     if not (isinstance(queries, Table) and isinstance(candidates, Table)):
@@ -121,6 +115,17 @@ def prepare(
     if isinstance(metric, Gower):
         return make(_gower_weights(measured), CAPPED, divisor=len(chosen))
     return make(np.empty(0))
+
+
+def check_enough(queries: Rows, candidates: Rows, exclude_same_row: bool, *, needed: int) -> None:
+    """Refuse searches for more neighbours than there are."""
+    _check_same_row(queries, candidates, exclude_same_row)
+    available = len(candidates) - exclude_same_row
+    if available < needed and len(queries):
+        raise ParameterError(
+            f"{needed} neighbours are asked for, but each query has only {max(available, 0)} candidates.\n"
+            "Lower k, or give a table with more rows."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,6 +58,8 @@ class RawColumn:
 def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> RawColumn:
     """Read a pandas column of any type; an error that says what to do for those that have no meaning in a table."""
     name, dtype = str(series.name), series.dtype
+    if isinstance(dtype, pd.CategoricalDtype) and from_file:
+        return _streamed(series, name)
     if isinstance(dtype, pd.CategoricalDtype):
         return _categories(series, name, where)
     if pd.api.types.is_bool_dtype(dtype):
@@ -71,6 +73,15 @@ def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> Raw
     if pd.api.types.is_datetime64_any_dtype(dtype):
         return _dates(series, name, where)
     return _objects(series, name, where, from_file)
+
+
+def _streamed(series: pd.Series, name: str) -> RawColumn:
+    """Texts of a file that was read some rows at a time (`_streamed.py`): categories in order of first appearance."""
+    index, found = series.cat.codes.to_numpy(), series.cat.categories
+    used = np.bincount(index[index >= 0], minlength=len(found)) > 0
+    if not used.all():
+        index, found = np.where(index >= 0, (np.cumsum(used) - 1)[index], -1), found[used]
+    return RawColumn(name, "str", values=tuple(map(str, found)), index=index, from_file=True)
 
 
 def _categories(series: pd.Series, name: str, where: str) -> RawColumn:

@@ -22,7 +22,7 @@ import numpy as np
 from unmask.errors import ParameterError
 from unmask.tables import _kernels, _kth_kernels
 from unmask.tables._kernels import BLOCK
-from unmask.tables._packing import PackedSearch, Rows, prepare, prepare_kth
+from unmask.tables._packing import KthTask, PackedSearch, Rows, check_enough, prepare, prepare_kth
 from unmask.tables.metric import HAMMING, Euclid, Gower, Hamming, Metric, RankCriterion, Ranks
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "count_within",
     "kth_distances",
     "nearest",
+    "nearest_row",
 ]  # fmt: skip
 
 MOST_NEIGHBOURS = 64
@@ -88,6 +89,17 @@ def nearest(
     """
     if not 1 <= k <= MOST_NEIGHBOURS:
         raise ParameterError(f"k is {k}; choose 1 to {MOST_NEIGHBOURS} neighbours.")
+    if k == 1 and isinstance(metric, Hamming | Gower):
+        check_enough(queries, candidates, exclude_same_row, needed=1)
+        return nearest_row(
+            queries,
+            candidates,
+            ks=(1,),
+            metric=metric,
+            columns=columns,
+            exclude_same_row=exclude_same_row,
+            workers=workers,
+        )
     task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=k)
     best = np.full((task.rows, k), task.far)
     rows = np.full((task.rows, k), -1, dtype=np.int64)
@@ -114,22 +126,48 @@ def kth_distances(
     The same numbers as `nearest(...).distances[:, k - 1]`, some four times sooner for Hamming and Gower, since no row
     numbers are kept. Where a query has fewer than k candidates the distance is infinite: nothing is that near.
     """
-    wanted = np.asarray(ks, dtype=np.int64)
-    if wanted.ndim != 1 or not wanted.size or not 1 <= wanted.min() <= wanted.max() <= MOST_NEIGHBOURS:
-        raise ParameterError(f"ks is {ks}; list one or more numbers of neighbours from 1 to {MOST_NEIGHBOURS}.")
+    wanted = _wanted(ks)
     if not isinstance(metric, Hamming | Gower):
         lists = prepare(queries, candidates, metric, columns, exclude_same_row, needed=0)
         return _kth_of_nearest(lists, wanted, workers)
     task = prepare_kth(queries, candidates, metric, columns, exclude_same_row)
+    return _kth(task, wanted, np.empty(0, dtype=np.int64), workers)
+
+
+def nearest_row(
+    queries: Rows,
+    candidates: Rows,
+    *,
+    ks: Sequence[int],
+    metric: Hamming | Gower = HAMMING,
+    columns: Sequence[str] | None = None,
+    exclude_same_row: bool = False,
+    workers: int = 1,
+) -> Nearest:
+    """`kth_distances`, and the nearest candidate of each query (the lowest row number of several), in one pass."""
+    task = prepare_kth(queries, candidates, metric, columns, exclude_same_row)
+    rows = np.full(task.rows, -1, dtype=np.int64)
+    return Nearest(_kth(task, _wanted(ks), rows, workers), rows[:, None])
+
+
+def _wanted(ks: Sequence[int]) -> np.ndarray:
+    wanted = np.asarray(ks, dtype=np.int64)
+    if wanted.ndim != 1 or not wanted.size or not 1 <= wanted.min() <= wanted.max() <= MOST_NEIGHBOURS:
+        raise ParameterError(f"ks is {ks}; list one or more numbers of neighbours from 1 to {MOST_NEIGHBOURS}.")
+    return wanted
+
+
+def _kth(task: KthTask, wanted: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
+    """The distances; `rows` is filled unless it is empty."""
     rising, place = np.unique(wanted, return_inverse=True)
     best = np.full((task.rows, rising.size), np.inf)
 
     def run(low: int, high: int) -> None:
         mismatches, steps, found = task.buffers()
         if task.measured:
-            _kth_kernels.by_steps(task.pairs, low, high, rising, mismatches, steps, found, best)
+            _kth_kernels.by_steps(task.pairs, low, high, rising, mismatches, steps, found, best, rows)
         else:
-            _kth_kernels.by_counting(task.pairs, low, high, rising, mismatches, best)
+            _kth_kernels.by_counting(task.pairs, low, high, rising, mismatches, best, rows)
 
     _in_chunks(run, task.rows, workers)
     return best[:, place] / task.divisor

@@ -8,11 +8,12 @@ import io
 import json
 import os
 import re
+import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from unmask.errors import InputError, MissingExtraError, SchemaError
 from unmask.files import limit, parse_json, read_text, shown, write_atomically
 from unmask.tables._numerals import LARGEST_INTEGER, NUMBER, PLAIN
 from unmask.tables._raw import raw_column
+from unmask.tables._streamed import NotStreamedError, encoding_of, read_columns, texts, too_large
 from unmask.tables.encode import Unlisted
 from unmask.tables.infer import Binning, Hints, Inferred, identifying_columns, infer_schema
 from unmask.tables.schema import Schema, quoted, repeats
@@ -37,6 +39,8 @@ UNREADABLE = (
     OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, NotImplementedError, OverflowError, RecursionError,
 )  # fmt: skip
 MOST_EXPANDED = 4 * 2**30  # bytes
+LARGE, EXPANSION = 16 * 2**20, 5  # bytes of a file that is read some rows at a time; how much a compressed one grows
+SEEN = 100_000  # characters by which the delimiter is told
 HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -149,6 +153,8 @@ def _read_file(path: Path) -> Frame:
     if path.suffix.lower() in PARQUET:
         return Frame(_read_parquet(path), where)
     try:
+        if (streamed := _read_streamed(path)) is not None:
+            return streamed
         content = _expanded(path) if path.suffix.lower() == ".gz" else path.read_bytes()
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InputError(f"{where}: this is not a complete gzip file. Compress it again, or rename it.") from None
@@ -175,11 +181,41 @@ def _expanded(path: Path) -> bytes:
     with gzip.open(path) as handle:
         content = handle.read(most + 1)
     if len(content) > most:
-        raise InputError(
-            f"{path.name}: holds more than {most:,} bytes once it is expanded. If that is meant, set UNMASK_MAX_EXPANDED to a "
-            "larger number of bytes."
-        )
+        raise too_large(path.name, most)
     return content
+
+
+def _read_streamed(path: Path) -> Frame | None:
+    """A large CSV file, some rows at a time; None if it is small, or of a kind that has to be read in one piece."""
+    packed, where = path.suffix.lower() == ".gz", path.name
+    if path.stat().st_size <= LARGE // (EXPANSION if packed else 1):
+        return None
+    most = limit("UNMASK_MAX_EXPANDED", MOST_EXPANDED) if packed else sys.maxsize
+
+    def opened() -> IO[bytes]:
+        return cast(IO[bytes], gzip.open(path)) if packed else path.open("rb")
+
+    with opened() as handle:
+        if handle.read(4)[:2] in (b"PK", b"\x1f\x8b", b"PA"):
+            return None
+    try:
+        encoding, line = encoding_of(opened, most, lambda: too_large(path.name, most))
+    except NotStreamedError:
+        return None
+    try:
+        with texts(opened, encoding) as stream:
+            delimiter = "\t" if ".tsv" in where.lower() else _delimiter(stream.read(SEEN))
+        with texts(opened, encoding) as stream:
+            names = _check_rows(stream, delimiter, where)
+        with texts(opened, encoding) as stream:
+            frame = read_columns(stream, names, **_options(delimiter, names))
+    except (csv.Error, pd.errors.ParserError) as problem:
+        raise InputError(
+            f"{where}: not a readable table ({type(problem).__name__}). Save it as CSV in UTF-8."
+        ) from None
+    check_frame(frame, where)
+    notes = () if line is None else (_no_utf8(where, line),)
+    return Frame(frame, where, from_file=True, notes=notes, decimal="," if delimiter == ";" else ".")
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -237,8 +273,11 @@ def _decode(content: bytes, where: str) -> tuple[str, tuple[str, ...]]:
         return content.decode("utf-8-sig"), ()
     except UnicodeDecodeError as problem:
         line = content[: problem.start].count(b"\n") + 1
-        note = f"{where}: line {line} is not UTF-8; the file was read as latin-1. Check letters with accents."
-        return content.decode("latin-1"), (note,)
+        return content.decode("latin-1"), (_no_utf8(where, line),)
+
+
+def _no_utf8(where: str, line: int) -> str:
+    return f"{where}: line {line} is not UTF-8; the file was read as latin-1. Check letters with accents."
 
 
 def _parse(text: str, where: str, *, tab: bool) -> Frame:
@@ -247,26 +286,29 @@ def _parse(text: str, where: str, *, tab: bool) -> Frame:
     if "\n" not in text:
         text = text.replace("\r", "\n")  # as old Macs ended their lines
     delimiter = "\t" if tab else _delimiter(text)
-    names = _check_rows(text, delimiter, where)
-    frame = pd.read_csv(
-        io.StringIO(text),
-        sep=delimiter,
-        header=0,
-        names=names,
-        dtype=str,
-        keep_default_na=False,
-        na_values=[""],
-        index_col=False,
-        skip_blank_lines=len(names) > 1,  # with one column a blank line is a missing value
-        low_memory=False,
-    )
+    names = _check_rows(io.StringIO(text), delimiter, where)
+    frame = pd.read_csv(io.StringIO(text), names=names, **_options(delimiter, names))
     check_frame(frame, where)
     return Frame(frame, where, from_file=True, decimal="," if delimiter == ";" else ".")
 
 
+def _options(delimiter: str, names: list[str]) -> dict[str, Any]:
+    """How pandas reads a CSV file: as texts, of which only empty ones are missing."""
+    return {
+        "sep": delimiter,
+        "header": 0,
+        "dtype": str,
+        "keep_default_na": False,
+        "na_values": [""],
+        "index_col": False,
+        "skip_blank_lines": len(names) > 1,  # with one column a blank line is a missing value
+        "low_memory": False,
+    }
+
+
 def _delimiter(text: str) -> str:
     """The delimiter that cuts the first lines into equally many fields, the most; a comma if none does."""
-    sample = list(text[:100_000].splitlines()[:50])
+    sample = list(text[:SEEN].splitlines()[:50])
     best, most = ",", 1
     for delimiter in DELIMITERS:
         widths = {len(row) for row in csv.reader(sample[:-1] or sample, delimiter=delimiter) if row}
@@ -275,10 +317,10 @@ def _delimiter(text: str) -> str:
     return best
 
 
-def _check_rows(text: str, delimiter: str, where: str) -> list[str]:
+def _check_rows(lines: Iterable[str], delimiter: str, where: str) -> list[str]:
     """Column names, once every row is known to have as many fields as there are names."""
     csv.field_size_limit(2**31 - 1)
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    reader = csv.reader(lines, delimiter=delimiter)
     names: list[str] = []
     first: list[str] = []
     for row in reader:

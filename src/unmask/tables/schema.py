@@ -230,7 +230,7 @@ class Schema:
                 "Remove it from one of the two places."
             )
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Column names in order."""
         return tuple(column.name for column in self.columns)
@@ -252,9 +252,13 @@ class Schema:
 
     def position(self, name: str) -> int:
         """Where the column stands; an error that lists the columns if there is none of that name."""
-        if name not in self.names:
+        if name not in self._places:
             raise SchemaError(f"There is no column '{name}'. Columns: {quoted(self.names)}.")
-        return self.names.index(name)
+        return self._places[name]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
 
     def column(self, name: str) -> Column:
         """The column of that name."""

@@ -134,8 +134,10 @@ class Table:
     def digest(self) -> str:
         """SHA-256 of the content and its schema: equal tables have equal digests on every machine."""
         seal = hashlib.sha256(schema_to_json(self.schema).encode())
-        for array in (self.codes, np.where(np.isnan(self.numbers), np.nan, self.numbers + 0.0)):
-            seal.update(np.ascontiguousarray(array.T).tobytes())
+        for column in self.codes.T:
+            seal.update(np.ascontiguousarray(column).tobytes())
+        for numbers in self.numbers.T:  # one NaN, and no negative zero
+            seal.update(np.where(np.isnan(numbers), np.nan, numbers + 0.0).tobytes())
         if self.persons is not None:
             seal.update("\x1f".join(self.persons).encode())
         return seal.hexdigest()
@@ -144,6 +146,8 @@ class Table:
 def concatenate(tables: Sequence[Table]) -> Table:
     """Tables of one schema, one below the other."""
     first = tables[0]
+    if len(tables) == 1:
+        return first
     if any(table.schema != first.schema for table in tables):
         raise SchemaError("Tables of different schemas cannot be put together. Encode them against one schema.")
     persons = [table.persons for table in tables]

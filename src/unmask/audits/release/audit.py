@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import ChainMap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from unmask.audits.release.preflight.identifiers import IDENTIFYING
 from unmask.audits.release.similarity import SIMILARITY
 from unmask.audits.release.soundness import CONTROLS
 from unmask.audits.release.tables import Release, file_name, read_release
+from unmask.audits.release.timing import Clock
 from unmask.audits.release.usefulness import USEFULNESS
 from unmask.audits.runner import Runner
 from unmask.results.grid import Cell
@@ -48,7 +50,9 @@ CHECKS = (
     SIMILARITY,
     USEFULNESS,
 )  # the most telling first
-LATE = ("the time budget was used up", "raise --time-budget, or leave it out")
+MOST_RECORDS = 100_000  # rows of records.csv, the most exposed first
+LONGER = "raise --time-budget, or leave it out"
+LATE = ("the time budget was used up", LONGER)
 TELLING = (
     COPIES.name,
     MEMBERSHIP.name,
@@ -71,10 +75,10 @@ def audit(
     """Audit a release. `synthetic` is one table or a list of tables (M sets of one release).
 
     Tables are paths, frames (pandas, polars, pyarrow) or Tables. Without a holdout the audit measures, but cannot say how
-    much of it the release adds to what the population teaches anyway. After `time_budget` seconds no further part is begun;
-    what was left out is listed as not tested. Columns that not all tables have are left out, and said. `choices` are the fields
-    of `ReleasePlan`: columns, secrets, keys, key_lengths, radii, weights, scaling, aligned, synthesised, attempts, confidence,
-    utility, people_rate, policy, seed.
+    much of it the release adds to what the population teaches anyway. A part that would not end within `time_budget` seconds
+    is cut to size or left out, and listed as not tested. Columns that not all tables have are left out, and said. `choices`
+    are the fields of `ReleasePlan`: columns, secrets, keys, key_lengths, radii, weights, scaling, aligned, synthesised, attempts,
+    confidence, people, utility, people_rate, policy, seed.
     """
     runner = Runner.of(workers, time_budget=time_budget, progress=progress)
     plan = ReleasePlan.of(choices)
@@ -119,23 +123,29 @@ class ReleaseAudit:
         case = Case(release, self.plan, families, runner.threads)
         parts: list[Part] = []
         skipped: list[NotTested] = []
+        clock = Clock.started(runner, case)
+        case = clock.fitted(case, tuple(check for check in CHECKS if check.name in TELLING))
         total = sum(check.cost for check in CHECKS)
         for place, check in enumerate(CHECKS):
             runner.stage(f"Part {place + 1} of {len(CHECKS)}: {check.name}")
             runner.progress(sum(before.cost for before in CHECKS[:place]), total)
-            if runner.is_late:
-                skipped.append(NotTested(check.name, *LATE))
+            if reason := clock.refuses(case, check):
+                skipped.append(NotTested(check.name, reason, LONGER))
             else:
+                began = time.monotonic()
                 parts.append(check.run(case))
+                clock.done(case, check, began)
         runner.progress(total, total)
         explained = _explained(parts)
         if explained == 0:
             parts = [each for part in parts for each in (part, *_naming(part))]
         elif explained is None and any(map(_naming, parts)):
-            skipped.append(NotTested("people at risk", UNTESTED, LATE[1]))
-        shared = (case.sharing,) if release.holdout is not None else ()
+            skipped.append(NotTested("people at risk", UNTESTED, LONGER))
+        shared = [case.sharing] if release.holdout is not None else []
+        if len(release.real) > MOST_RECORDS:
+            shared.append(f"records.csv lists the {MOST_RECORDS:,} most exposed of {len(release.real):,} real rows.")
         whole = Part(
-            notes=(*self.preflight.noticed, *release.notes, *shared),
+            notes=(*self.preflight.noticed, *release.notes, *shared, *clock.notes),
             facts=Facts(inconclusive=_inconclusive(release, skipped)),
             not_tested=(*_without_holdout(release), *skipped),
         ) + together(parts)
@@ -214,6 +224,7 @@ def records_of(release: Release, whole: Part) -> Records:
             continue  # texts order nobody
         decisive = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=-1.0)
         order = order[np.argsort(-decisive[order], kind="stable")]
+    order = order[:MOST_RECORDS]
     lists = [values[order].tolist() for _, values in everything]
     numbers = order if release.rows is None else release.rows[order]  # of the real table as it was given
     rows = tuple((int(row), *(_cell(values[place]) for values in lists)) for place, row in enumerate(numbers))

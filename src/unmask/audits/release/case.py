@@ -83,6 +83,13 @@ class Case:
             )
         return "No more often than chance or people who are not in the data explain."
 
+    @property
+    def sizes(self) -> tuple[int, int, int, float]:
+        """Rows of the real table, of the release and of the holdout, and the width in tables of 15 columns."""
+        release = self.release
+        held = 0 if release.holdout is None else len(release.holdout)
+        return len(release.real), len(release.synthetic), held, len(release.schema.columns) / 15
+
     @cached_property
     def sides(self) -> Sides | None:
         """Who is scored; None without a holdout."""
@@ -92,12 +99,14 @@ class Case:
     @cached_property
     def scores(self) -> tuple[Scores, ...]:
         """Every membership attack, scored once."""
-        return () if self.sides is None else tuple(score_all(self.sides, self.release.synthetic, self.plan.seed))
+        if self.sides is None:
+            return ()
+        return tuple(score_all(self.sides, self.release.synthetic, self.plan.seed, people=self.plan.people))
 
     @cached_property
     def crowd(self) -> Crowd | None:
         """Everybody side by side; None without a holdout, or with too few people."""
-        return Crowd.of(self.release, self.plan.seed)
+        return Crowd.of(self.release, self.plan.seed, self.plan.people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +129,7 @@ class Check:
     run: Callable[[Case], Part]
     families: tuple[Family, ...] = ()
     cost: int = 1  # of about a hundred for the whole audit: by it the time that is left is told
+    seconds: Callable[[Case], float] = lambda case: 0.0  # of CPU on a common machine, about, for what is compiled
 
 
 def words(rate: float) -> str:

@@ -13,7 +13,7 @@ from unmask.audits.release.leading.planted import RATES, SEEN, TRIALS, PlantedLe
 from unmask.audits.release.tables import Release
 from unmask.errors import ParameterError
 from unmask.metrics.completing.combined import COMBINED
-from unmask.metrics.completing.completion import Completion, completion, likely_known, planted
+from unmask.metrics.completing.completion import MOST_PAIRS, Completion, completion, likely_known, planted
 from unmask.metrics.completing.scores import Weighed, near_p_value
 from unmask.results.figures import figure
 from unmask.results.grid import Cell, Grid, Role, Section, Series, SeriesKind
@@ -26,6 +26,7 @@ from unmask.tables.schema import quoted
 
 FAMILY = Family("record completion", 0.03, lambda release: min(2, len(release.schema.columns) - 1))
 COLUMNS, RECORDS = "completion", "completed records"  # the two findings
+MOST_PEOPLE = 2_500  # on either side
 PLANTED = "records that stand in the release"
 FEWEST_HIDDEN = 3  # columns of a record that is rebuilt; with fewer it is a guess like any other
 CERTAIN = 0.01  # of the real people rebuilt beyond the holdout, at least and for certain, before that is high
@@ -76,7 +77,7 @@ def completed(case: Case, family: Family, known: tuple[str, ...] = ()) -> tuple[
     asked = known or likely_known(release.schema, stream(seed, "known columns"))
     try:
         found = completion(
-            real, release.synthetic, known=asked, holdout=holdout, confidence=case.plan.confidence,
+            real, release.synthetic, known=asked, holdout=holdout, attempts=MOST_PEOPLE, confidence=case.plan.confidence,
             rng=stream(seed, "completion"),
         )  # fmt: skip
     except ParameterError as problem:  # a table of one column, of keys alone, of constants
@@ -288,4 +289,13 @@ def _power(planted: PlantedLeak) -> Series:
     )  # fmt: skip
 
 
-COMPLETION = Check("record completion", completion_part, (FAMILY,), cost=15)
+def _seconds(case: Case) -> float:
+    """Matches of people and of hidden rows, twice: as it is, and with planted rows."""
+    real, published, held, width = case.sizes
+    people = min(MOST_PEOPLE, real) + min(MOST_PEOPLE, held)
+    return (
+        4.0 + 2 * 0.4e-9 * width * published * (min(people, MOST_PAIRS / max(1, published)) + 2_000) + 4e-6 * published
+    )
+
+
+COMPLETION = Check("record completion", completion_part, (FAMILY,), cost=15, seconds=_seconds)

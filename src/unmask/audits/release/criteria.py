@@ -31,6 +31,8 @@ FAMILIES = {
     "linking": Family("linking", 0.05),
     "inferring": Family("inferring", 0.10, lambda release: len(release.guessed)),
 }
+MOST_PAIRS = 12_000_000_000  # of attempts to infer and published rows, for all secrets together: some seconds
+FEWEST = 100  # attempts however large the release is
 MOST_GROUPS = 100  # keeps the report small
 
 _PURPOSE = {
@@ -53,9 +55,10 @@ def criteria_part(case: Case) -> Part:
         rng = stream(plan.seed, "linkability")
         linked = linkability(release.real, release.synthetic, workers=case.workers, rng=rng, **common)
         found.append(("linking", "linking", linked))
+        fewer = _attempts(case)
         guessed = inferences(
             release.real, release.synthetic, secrets=release.guessed, workers=case.workers,
-            rng=stream(plan.seed, "inference"), **common,
+            rng=stream(plan.seed, "inference"), **common | {"attempts": fewer},
         )  # fmt: skip
         found += [("inferring", f"inferring {item.secret}", item) for item in guessed.criteria]
     findings = tuple(_criterion_finding(case, *item) for item in found)
@@ -63,9 +66,28 @@ def criteria_part(case: Case) -> Part:
     heads = ("criterion", "attack", "baseline", "control", "gain", "low", "high", "p", "excess risk")
     title = "Singling out, linking, inferring (shares of attempts that succeed)"
     grid = Grid(SHOWN, title, heads, rows, Section.ATTACKS)
-    notes = tuple(f"{name}: {note}" for _, name, criterion in found for note in criterion.notes)
+    notes = tuple(f"{name}: {note}" for _, name, criterion in found for note in criterion.notes) + _fewer(case)
     columns = tuple((name, _per_record(release, criterion)) for _, name, criterion in found)
     return Part(findings, (grid, *_by_group(release, plan, found)), notes=notes, columns=columns)
+
+
+def _attempts(case: Case) -> int:
+    """Attempts on each secret: those asked for, or fewer where many secrets are looked for among many rows."""
+    release, asked = case.release, case.plan.attempts
+    pairs = 2 * len(release.guessed) * len(release.synthetic)  # an attempt each on real people and on others
+    return min(asked, max(FEWEST, int(MOST_PAIRS / (pairs * max(1.0, case.sizes[3])))))
+
+
+def _fewer(case: Case) -> tuple[str, ...]:
+    asked, made = case.plan.attempts, _attempts(case)
+    if made == asked or len(case.release.schema.columns) < 2:
+        return ()
+    release = case.release
+    return (
+        f"Inferring: {made:,} of {asked:,} attempts were made on each of {len(release.guessed)} columns, since there are "
+        f"{len(release.synthetic):,} published rows of {len(release.schema.columns)} columns; intervals are "
+        f"{(asked / made) ** 0.5:.1f} times as wide. Name the columns that matter with --secret.",
+    )
 
 
 def _per_record(release: Release, criterion: Criterion) -> np.ndarray:
@@ -187,4 +209,11 @@ def _lower(found: Criterion, confidence: float) -> float:
     return max(0.0, min(gap.value - wider * (gap.value - gap.low), float(of_rates)))
 
 
-CRITERIA = Check("singling out, linking, inferring", criteria_part, tuple(FAMILIES.values()), cost=3)
+def _seconds(case: Case) -> float:
+    _, published, _, width = case.sizes
+    searched = 2 * len(case.release.guessed) * _attempts(case) + 4 * case.plan.attempts
+    made_ready = 2 * len(case.release.guessed) + 6  # times that the release is packed for a search
+    return 0.5 + 0.55e-9 * width * searched * published + 1e-6 * width * made_ready * published
+
+
+CRITERIA = Check("singling out, linking, inferring", criteria_part, tuple(FAMILIES.values()), cost=3, seconds=_seconds)

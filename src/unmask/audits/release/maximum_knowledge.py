@@ -240,4 +240,8 @@ def _interval(estimate: Estimate | None) -> tuple[float, float, float]:
     return round(estimate.value, 4), round(estimate.low, 4), round(estimate.high, 4)
 
 
-MAXIMUM_KNOWLEDGE = Check("maximum knowledge", maximum_knowledge_part, (FAMILY,), cost=4)
+def _seconds(case: Case) -> float:
+    return (4.0 + 2e-6 * sum(case.sizes[:3])) * bool(_covered(case.release.schema))
+
+
+MAXIMUM_KNOWLEDGE = Check("maximum knowledge", maximum_knowledge_part, (FAMILY,), cost=4, seconds=_seconds)

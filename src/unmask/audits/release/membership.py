@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ import numpy as np
 from unmask.audits.part import Part
 from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, Family, ReleasePart, words
 from unmask.audits.release.exposure import of_names
-from unmask.audits.release.leading.crowd import FEWEST, MOST, Crowd
+from unmask.audits.release.leading.crowd import FEWEST, Crowd
 from unmask.audits.release.leading.judging import LEARNT, LEARNT_NAME, LINKAGE, led
 from unmask.audits.release.leading.naming import named
 from unmask.audits.release.scoring import ATTACKS, judge_scores
@@ -128,7 +129,8 @@ def _naming(case: Case, crowd: Crowd, listing: Listing) -> Part:
         else "Nobody is named as at risk."
     )
     if asked < looked:
-        note += f" Of {looked:,} real people {asked:,}, drawn at random, were looked at one by one (at most {MOST:,})."
+        note += f" Of {looked:,} real people {asked:,}, drawn at random, were looked at one by one (--people {plan.people:,})."
+        note += _unseen(case, crowd)
     everyone = units(release.real).of_row  # what holds for a person holds for all of their rows
     rejected, risk = np.zeros(looked, dtype=bool), np.full(looked, np.nan)
     rejected[everyone[crowd.member_rows]] = listing.rejected
@@ -146,6 +148,14 @@ def _naming(case: Case, crowd: Crowd, listing: Listing) -> Part:
         facts=Facts(at_risk=(note,)),
         columns=columns,
     )
+
+
+def _unseen(case: Case, crowd: Crowd) -> str:
+    """What so many people can never show: if the k who look most like members all are, chance does that with share^k."""
+    members = int(crowd.members.sum())
+    needed = math.ceil(math.log(case.error(LINKAGE)) / math.log(members / len(crowd)))
+    share = f"{100 * needed / members:.2g} % of the real people"
+    return f" Fewer than {needed} leaked people among them look like chance: {share}; more people show smaller leaks."
 
 
 def _groups(release: Release, at_risk: np.ndarray) -> tuple[Grid, ...]:
@@ -178,4 +188,17 @@ def _group_rows(release: Release, key: str, at_risk: np.ndarray) -> Sequence[tup
     return rows
 
 
-MEMBERSHIP = Check("membership", membership_part, (LEARNT, LINKAGE, OWN), cost=15)
+def _seconds(case: Case) -> float:
+    """The crowd against release and crowd, and every attack of its own."""
+    real, published, held, width = case.sizes
+    if not held:
+        return 0.0
+    crowd = min(case.plan.people, real) + min(case.plan.people, held)
+    own = 0.0
+    for entry in ATTACKS.values():
+        most = entry.most(case.plan.people, published)
+        own += entry.pair * width * (min(most, real) + min(most, held)) * (published + held / 2)
+    return 2.0 + 1.9e-9 * width * crowd * (published + 3 * crowd) + own + 2e-6 * published
+
+
+MEMBERSHIP = Check("membership", membership_part, (LEARNT, LINKAGE, OWN), cost=15, seconds=_seconds)

@@ -45,5 +45,10 @@ class ReleasePlan(CheckPlan):
         shown="none",
     )  # fmt: skip
     attempts: int = option(1000, help="Attempts per legal criterion.", least=10)
+    people: int = option(
+        5_000,
+        help="People on either side, real and holdout, whom attacks look at one by one, where there are more.",
+        least=20,
+    )
     utility: bool = option(False, help="Also measure what the release is still good for.", grows=True)
     people_rate: float = option(0.10, help="Expected share of wrong names among people named as at risk.", share=True)

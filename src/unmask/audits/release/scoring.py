@@ -32,17 +32,24 @@ class ReleaseEntry:
     """An attack of this audit, and how many people on each side it can score in reasonable time."""
 
     attack: ReleaseAttack
-    most: int
+    people: float  # at most so many times those whom the plan asks for
+    pair: float = 0.0  # seconds that a person and a published row take
+    pairs: float = float("inf")  # of people and published rows, for those who compare each with each: some seconds
     word: str = "score"  # of its random stream
 
+    def most(self, people: int, published: int) -> int:
+        """People on each side: all that the pairs allow, and at least a few."""
+        return max(1, round(min(self.people * people, max(FEWEST * people, self.pairs / max(1, published)))))
 
+
+FEWEST = 0.02  # of the people whom the plan asks for, however large the release is
 ATTACKS = {
-    "closest-record": ReleaseEntry(ClosestRecord(), 1_000_000),
-    "closest-record:metric=hamming": ReleaseEntry(ClosestRecord(metric="hamming"), 1_000_000),
-    "local-neighbourhood": ReleaseEntry(LocalNeighbourhood(), 5_000),
-    "density-ratio:kind=bayesnet": ReleaseEntry(DensityRatio(kind="bayesnet"), 20_000),
-    "gen-lra": ReleaseEntry(GenLra(), 1_000),
-    "classifier": ReleaseEntry(Classifier(), 20_000, "fit"),
+    "closest-record": ReleaseEntry(ClosestRecord(), 200, 0.6e-9, pairs=2.5e9),
+    "closest-record:metric=hamming": ReleaseEntry(ClosestRecord(metric="hamming"), 200, 0.45e-9, pairs=2.5e9),
+    "local-neighbourhood": ReleaseEntry(LocalNeighbourhood(), 1, 1.6e-9, pairs=7.5e8),
+    "density-ratio:kind=bayesnet": ReleaseEntry(DensityRatio(kind="bayesnet"), 4),
+    "gen-lra": ReleaseEntry(GenLra(), 0.2, 16e-9, pairs=1e8),
+    "classifier": ReleaseEntry(Classifier(), 4, word="fit"),
 }
 
 
@@ -50,8 +57,8 @@ ATTACKS = {
 class Sides:
     """Who is scored: people of the real table, people whom the generator never saw, and the attacker's reference."""
 
-    members: Table
-    member_rows: np.ndarray  # row numbers in the real table
+    real: Table
+    member_rows: np.ndarray  # of the real table
     controls: Table
     reference: Table
 
@@ -75,25 +82,26 @@ def sides_of(real: Table, holdout: Table, seed: int) -> Sides:
     reference, controls = holdout.split(0.5, seed=int(rng.integers(2**31)))
     rows = one_row_each(real, rng)
     return Sides(
-        real.take(rows),
+        real,
         rows,
         controls.take(one_row_each(controls, rng)),
         reference.take(one_row_each(reference, rng)),
     )
 
 
-def score_all(sides: Sides, synthetic: Table, seed: int) -> Iterator[Scores]:
+def score_all(sides: Sides, synthetic: Table, seed: int, *, people: int) -> Iterator[Scores]:
     """Every attack on both sides; dear ones on a random part of each."""
     for name, entry in ATTACKS.items():
-        part = _part(sides, entry.most, stream(seed, "part", name))
+        part = _part(sides, entry.most(people, len(synthetic)), stream(seed, "part", name))
         # One stream for both sides: a random part of the reference is the same for members and controls.
         both = _scores(entry.attack, part, synthetic, stream(seed, entry.word, name))
-        yield Scores(name, both[: len(part.members)], part.member_rows, both[len(part.members) :])
+        count = len(part.member_rows)
+        yield Scores(name, both[:count], part.member_rows, both[count:])
 
 
 def _scores(attack: ReleaseAttack, sides: Sides, synthetic: Table, rng: np.random.Generator) -> np.ndarray:
     """Scores of members and controls, one after the other."""
-    targets = concatenate([_bare(sides.members), _bare(sides.controls)])
+    targets = concatenate([_bare(sides.real.take(sides.member_rows)), _bare(sides.controls)])
     view = View(HELD, synthetic=synthetic, reference=sides.reference)
     before = View(HELD - {Access.SYNTHETIC}, synthetic=synthetic, reference=sides.reference)
     return np.asarray(attack.prepare(before, targets, None, rng).score(view, targets, None, rng))
@@ -103,10 +111,8 @@ def _part(sides: Sides, most: int, rng: np.random.Generator) -> Sides:
     def some(count: int) -> np.ndarray:
         return np.sort(rng.choice(count, most, replace=False)) if count > most else np.arange(count)
 
-    members, controls = some(len(sides.members)), some(len(sides.controls))
-    return Sides(
-        sides.members.take(members), sides.member_rows[members], sides.controls.take(controls), sides.reference
-    )
+    members, controls = some(len(sides.member_rows)), some(len(sides.controls))
+    return Sides(sides.real, sides.member_rows[members], sides.controls.take(controls), sides.reference)
 
 
 def _bare(table: Table) -> Table:

@@ -6,12 +6,18 @@ import numpy as np
 
 from unmask.audits.part import Part
 from unmask.audits.release.case import Case, Check
+from unmask.audits.release.tables import Release
 from unmask.audits.score_charts import distance_histograms
 from unmask.metrics.similarity import Comparison, Distance, Similarity, minimal_distance
 from unmask.results.grid import Grid, Series, SeriesKind
 from unmask.stream import stream
 
-MOST_ROWS = 5_000  # rows whose nearest real row is looked for
+MOST_ROWS = 5_000  # rows whose nearest real row is looked for by Euclid
+MOST_EUCLID = 500_000_000  # pairs of such rows and real ones
+MOST_PAIRS = (
+    3_500_000_000  # of rows that are asked about and rows of real table and holdout, by each of the other distances
+)
+FEWEST_ROWS = 500  # that are asked about however large the tables are
 
 
 def similarity_part(case: Case) -> Part:
@@ -22,7 +28,10 @@ def similarity_part(case: Case) -> Part:
     for distance in (Distance.HAMMING, Distance.GOWER):
         rng = stream(plan.seed, "similarity", distance)
         how = Similarity(distance=distance, repeats=3, confidence=plan.confidence)
-        found = how.compare(release.real, release.synthetic, holdout=release.holdout, workers=case.workers, rng=rng)
+        found = how.compare(
+            release.real, release.synthetic, holdout=release.holdout, most_rows=_most(release, MOST_PAIRS), workers=case.workers,
+            rng=rng,
+        )  # fmt: skip
         for metric in (found.ims, found.dcr, found.nndr):
             held = metric.holdout.value if metric.holdout else float("nan")
             verdict = "no holdout" if metric.passed is None else "pass" if metric.passed else "fail"
@@ -50,12 +59,18 @@ def similarity_part(case: Case) -> Part:
     )
 
 
+def _most(release: Release, pairs: int) -> int:
+    """How many rows can be asked about, all of real table and holdout being searched."""
+    searched = len(release.real) + (0 if release.holdout is None else len(release.holdout))
+    return max(FEWEST_ROWS, pairs // searched)
+
+
 def _minimal_distance(case: Case) -> tuple[tuple[str, str, float, float, str], Part]:
     """How far synthetic rows are from the nearest real one (hittmeir2020, table VI and figure 2), and who that is."""
     release, plan = case.release, case.plan
     found = minimal_distance(
-        release.real, release.synthetic, holdout=release.holdout, most_rows=MOST_ROWS, confidence=plan.confidence,
-        workers=case.workers, rng=stream(plan.seed, "minimal distance"),
+        release.real, release.synthetic, holdout=release.holdout, most_rows=min(MOST_ROWS, _most(release, MOST_EUCLID)),
+        confidence=plan.confidence,        workers=case.workers, rng=stream(plan.seed, "minimal distance"),
     )  # fmt: skip
     held = found.holdout_mean.value if found.holdout_mean else float("nan")
     row = ("mean minimal distance", "euclid", round(found.mean.value, 4), round(held, 4), "none: a mean proves nothing")
@@ -97,4 +112,13 @@ def _distance_series(found: Comparison, distance: str) -> list[Series]:
     return made
 
 
-SIMILARITY = Check("similarity", similarity_part, cost=3)
+def _seconds(case: Case) -> float:
+    real, published, held, width = case.sizes
+    most = _most(case.release, MOST_PAIRS)
+    asked, others = min(most, published), min(most, held)
+    by_euclid = min(MOST_ROWS, _most(case.release, MOST_EUCLID))
+    measured = 2 * 0.6e-9 * (asked * (real + 4 * min(held, real)) + others * (real + 3 * min(held, real)))
+    return 0.5 + width * (measured + 3.2e-9 * 2 * by_euclid * real) + 2e-6 * (real + published + held)
+
+
+SIMILARITY = Check("similarity", similarity_part, cost=3, seconds=_seconds)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from unmask.audits.release.preflight.columns import (
     CODES,
@@ -24,6 +23,7 @@ from unmask.audits.release.preflight.columns import (
     uninformative,
 )
 from unmask.errors import InputError, ParameterError
+from unmask.tables._streamed import stacked
 from unmask.tables.encode import Unlisted
 from unmask.tables.infer import Hints
 from unmask.tables.noticed import Noticed, sentences
@@ -50,7 +50,7 @@ class Release:
     @cached_property
     def synthetic(self) -> Table:
         """All published rows: an attacker has all sets."""
-        return concatenate([replace(table, notes=(), persons=None) for table in self.sets])
+        return concatenate([replace(table, notes=(), persons=None) for table in self.sets])  # one set is not copied
 
     @property
     def tables(self) -> tuple[tuple[str, Table], ...]:
@@ -93,9 +93,11 @@ def read_release(
     known, left_out, readings = _schema(loaded, held, sets, schema, columns)
     known = _with_roles(known, secrets, keys, left_out)
     read_real = _under(loaded, known, Unlisted.ERROR)
+    del loaded  # what was read takes as much room as what it becomes
     # A value that only the holdout has would match nothing, which never happens to a member: so it is an error.
     read_holdout = None if held is None else _under(held, known, Unlisted.ERROR)
-    read_sets = tuple(_under(table, known, Unlisted.NOTE) for table in sets)
+    del held
+    read_sets = tuple(_under(sets.pop(0), known, Unlisted.NOTE) for _ in given)
     _check_sizes(read_holdout, read_sets)
     told = [table for table in (read_real, *read_sets, read_holdout) if table is not None]
     notes = tuple(dict.fromkeys(note for table in told for note in table.notes))
@@ -168,7 +170,7 @@ def _inferred(
     seen, plain = _frame(real), replace(hints, identifiers=(), person=None, kinds=kinds)
     seen = replace(seen, frame=seen.frame[list(names)])
     if holdout is not None and (other := _frame(holdout)).from_file == seen.from_file:
-        seen = replace(seen, frame=pd.concat([seen.frame, other.frame[list(names)]], ignore_index=True))
+        seen = replace(seen, frame=stacked([seen.frame, other.frame[list(names)]]))
     found = infer(seen, plain)
     identifiers = (*hints.identifiers, *found.schema.identifiers)
     return replace(found.schema, identifiers=identifiers, person=hints.person), found.readings

@@ -18,4 +18,4 @@ def usefulness_part(case: Case) -> Part:
     return utility_part(UtilityCase(case.release, asked, in_full=False))
 
 
-USEFULNESS = Check("utility", usefulness_part)
+USEFULNESS = Check("utility", usefulness_part, seconds=lambda case: 20.0 if case.plan.utility else 0.0)

@@ -24,7 +24,6 @@ from unmask.stream import stream
 from unmask.tables.table import Table, concatenate
 from unmask.tables.units import one_row_each
 
-MOST = 5_000  # people on either side; beyond, a random part
 FEWEST = 20  # people on either side: fewer cannot be halved and learnt from
 STRATA = 5  # of people who look alike to the blind twin, in either half
 TREES = Classifier(rounds=30, leaves=8)
@@ -42,12 +41,12 @@ class Crowd:
     release: Table
 
     @classmethod
-    def of(cls, release: Release, seed: int) -> Crowd | None:
-        """None without a holdout, or with too few people on a side."""
+    def of(cls, release: Release, seed: int, most: int) -> Crowd | None:
+        """At most so many people on either side, drawn at random; None without a holdout, or with too few people on a side."""
         if release.holdout is None:
             return None
         rng = stream(seed, "crowd")
-        rows, others = (_some(one_row_each(table, rng), rng) for table in (release.real, release.holdout))
+        rows, others = (_some(one_row_each(table, rng), most, rng) for table in (release.real, release.holdout))
         if min(len(rows), len(others)) < FEWEST:
             return None
         sides = release.real.take(rows), release.holdout.take(others)
@@ -107,8 +106,8 @@ class Crowd:
         return np.asarray(self.halves * STRATA + within)
 
 
-def _some(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    return rows if len(rows) <= MOST else np.sort(rng.choice(rows, MOST, replace=False))
+def _some(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
 def _parts(size: int) -> list[np.ndarray]:

@@ -1,0 +1,103 @@
+"""Files that are read some rows at a time give the tables, notes and errors of files that are read in one piece."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unmask.errors import InputError
+from unmask.tables import _streamed, read
+from unmask.tables._streamed import stacked
+from unmask.tables.read import infer, read_frame, read_table
+
+PLAIN = "age,town,pay\n" + "".join(f"{20 + row % 50},{'AB'[row % 2]} town,{row * 1.5}\n" for row in range(200))
+FILES = {
+    "plain.csv": PLAIN.encode(),
+    "mark.csv": b"\xef\xbb\xbf" + PLAIN.encode(),
+    "latin.csv": PLAIN.replace("A town", "K\xf6ln").encode("latin-1"),
+    "late.csv": (PLAIN + "1,Ende \xe9").encode("latin-1"),  # the last letter is half a character of UTF-8
+    "wide.csv": PLAIN.replace("A town", "北京").encode("utf-16"),
+    "mac.csv": PLAIN.replace("\n", "\r").encode(),
+    "dos.csv": PLAIN.replace("\n", "\r\n").encode(),
+    "comma.csv": PLAIN.replace(".", "|").replace(",", ";").replace("|", ",").encode(),
+    "gaps.csv": (PLAIN + ",,\n,NA,?\n").encode(),
+    "quoted.csv": (PLAIN + '30,"a ""town"",\nfar away",7\n').encode(),
+    "one.csv": b"x\n" + b"".join(b"%d\n\n" % row for row in range(40)),
+    "tab.tsv": PLAIN.replace(",", "\t").encode(),
+    "packed.csv.gz": gzip.compress(PLAIN.encode()),
+    "short.csv": (PLAIN + "1,2\n").encode(),
+    "twice.csv": PLAIN.replace("town,pay", "pay,pay", 1).encode(),
+    "null.csv": (PLAIN + "1,\0,2\n").encode(),
+    "header.csv": b"age,town,pay\n",
+    "cut.csv.gz": gzip.compress(PLAIN.encode())[:-20],
+}
+
+
+def both(path, monkeypatch, what):
+    """What is read in one piece, and in pieces of seven rows."""
+    found = []
+    for large in (read.LARGE, -1):
+        monkeypatch.setattr(read, "LARGE", large)
+        monkeypatch.setattr(_streamed, "ROWS_AT_ONCE", 7)
+        try:
+            found.append(what(path))
+        except InputError as problem:
+            found.append(str(problem))
+    return found
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_streamed_file_is_the_same_table(name, tmp_path, monkeypatch):
+    path = tmp_path / name
+    path.write_bytes(FILES[name])
+    whole, parts = both(path, monkeypatch, read_table)
+    if isinstance(whole, str):
+        assert parts == whole
+        return
+    assert (parts.schema, parts.notes) == (whole.schema, whole.notes)
+    assert parts.digest() == whole.digest()
+
+
+def test_columns_take_the_least_bytes(tmp_path, monkeypatch):
+    """Two texts take a byte a row, three hundred take two."""
+    path = tmp_path / "people.csv"
+    path.write_text("few,many\n" + "".join(f"{'ab'[row % 2]},{row % 300}\n" for row in range(3_000)))
+    monkeypatch.setattr(read, "LARGE", -1)
+    frame = read_frame(path).frame
+    assert [frame[name].cat.codes.dtype for name in frame] == [np.int8, np.int16]
+
+
+def test_two_files_together_are_inferred_as_one(tmp_path, monkeypatch):
+    """The schema of real table and holdout: texts in order of appearance, whichever of the files is large."""
+    first, second = "x,y\n" + "b,1\n" * 30 + "a,2\n" * 30, "x,y\n" + "c,3\n" * 30 + "a,1\n" * 30
+    (tmp_path / "one.csv").write_text(first)
+    (tmp_path / "two.csv").write_text(second)
+    plain = [read_frame(tmp_path / name) for name in ("one.csv", "two.csv")]
+    monkeypatch.setattr(read, "LARGE", -1)
+    large = [read_frame(tmp_path / name) for name in ("one.csv", "two.csv")]
+    expected = pd.concat([each.frame for each in plain], ignore_index=True)
+    for pair in (large, [plain[0], large[1]], [large[0], plain[1]]):
+        together = stacked([each.frame for each in pair])
+        assert together.astype(str).to_numpy().tolist() == expected.astype(str).to_numpy().tolist()
+        assert (
+            infer(read.replace(large[0], frame=together)).schema == infer(read.replace(plain[0], frame=expected)).schema
+        )
+
+
+def test_rows_that_were_taken_out_leave_no_value(tmp_path, monkeypatch):
+    path = tmp_path / "people.csv"
+    path.write_text("x,y\n" + "b,1\n" * 30 + "a,2\n" * 30)
+    monkeypatch.setattr(read, "LARGE", -1)
+    loaded = read_frame(path)
+    schema = infer(read.replace(loaded, frame=loaded.frame[30:])).schema
+    assert schema.column("x").values == ("a",)
+
+
+def test_packed_files_are_measured_as_they_expand(tmp_path, monkeypatch):
+    path = tmp_path / "people.csv.gz"
+    path.write_bytes(gzip.compress(PLAIN.encode()))
+    monkeypatch.setenv("UNMASK_MAX_EXPANDED", "1000")
+    whole, parts = both(path, monkeypatch, read_table)
+    assert whole == parts
+    assert "more than 1,000 bytes" in parts
