@@ -88,7 +88,7 @@ def test_steps_are_shares_of_the_models_own(rng):
 
     model = FittedModel(losses=losses, diffusion_steps=200)
     scores_of(DenoisingLoss(draws=3), view_of(crowd(1), crowd(9), model=model), crowd(2), None, rng)
-    assert asked == [([4, 10, 20, 40, 60], 6), ([4, 10, 20, 40, 60], 27)]
+    assert asked == [([10, 20, 30, 40, 50, 60], 6), ([10, 20, 30, 40, 50, 60], 27)]
 
 
 def test_noise_is_the_same_for_every_release(rng):

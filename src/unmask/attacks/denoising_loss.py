@@ -34,8 +34,8 @@ class DenoisingLoss:
     goals: ClassVar[frozenset[Goal]] = frozenset({Goal.MEMBERSHIP})
     needs: ClassVar[frozenset[Access]] = frozenset({Access.MODEL})
 
-    steps: str = "0.02+0.05+0.1+0.2+0.3"  # shares of the model's own number of steps
-    draws: int = 16  # of noise at each step
+    steps: str = "0.05+0.1+0.15+0.2+0.25+0.3"  # shares of the model's own number of steps
+    draws: int = 4  # times that the model is asked about each step
     reference_rows: int = 200  # at most: beyond, a random part of the reference
 
     def __post_init__(self) -> None:
