@@ -30,6 +30,10 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "copula": [{}, {"margins": "parametric"}],
     "mixture": [{}, {"components": 2}],
     "sanitiser": [{}, {"k": 1, "rare": 1, "dates": "year"}],
+    # Small and hardly trained: what they must promise does not depend on it.
+    "ctgan": [{"steps": 2, "batch": 20, "generator_layers": 8, "discriminator_layers": 8}],
+    "tvae": [{"steps": 2, "encoder_layers": 8, "decoder_layers": 8}],
+    "tabddpm": [{"steps": 2, "diffusion_steps": 5, "layers": 8}],
 }
 CHECKS = [(name, settings) for name in generators.names() for settings in SETTINGS.get(name, [{}])]
 

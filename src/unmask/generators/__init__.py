@@ -34,6 +34,9 @@ BUILT_IN = {
     "cart": "unmask.generators.cart:Cart",
     "copula": "unmask.generators.copula:Copula",
     "mixture": "unmask.generators.mixture:Mixture",
+    "ctgan": "unmask.generators.deep.ctgan:Ctgan",
+    "tvae": "unmask.generators.deep.tvae:Tvae",
+    "tabddpm": "unmask.generators.deep.tabddpm:TabDdpm",
 }
 
 
