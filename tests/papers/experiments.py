@@ -16,6 +16,7 @@ from tests.papers.groundhog import (
     figure_15,
 )
 from tests.papers.hittmeir import table_6, tables_2_to_5, tables_7_to_10
+from tests.papers.midst import overtrained
 from tests.papers.reconsyn import figure_6 as reconsyn_figure_6
 from tests.papers.reconsyn import table_1, table_4
 from tests.papers.ruiz import risk_by_sets
@@ -44,4 +45,5 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     table_1.EXPERIMENT,
     table_4.EXPERIMENT,
     reconsyn_figure_6.EXPERIMENT,
+    overtrained.EXPERIMENT,
 )

@@ -1,4 +1,4 @@
-"""White-box, diffusion models: how well the fitted model takes noise off the target."""
+"""White-box, diffusion models and autoencoders: how well the fitted model takes noise off the target."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DenoisingLoss:
     reference people under the same model, so that a model that denoises everybody well recognises nobody; where the view has no
     reference people, losses are taken as they are. Every release is asked with the same noise: what differs is the model.
 
-    Membership only.
+    A model that trains by one loss without steps (an autoencoder) is asked for that one. Membership only.
     """
 
     name: ClassVar[str] = "denoising-loss"
@@ -72,12 +72,12 @@ class PreparedDenoisingLoss:
 
     def score(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> np.ndarray:
         model, attack = view.model, self.attack
-        if model.losses is None or not model.diffusion_steps:
+        if model.losses is None:
             raise ParameterError(
-                "denoising-loss: the model of this generator is no diffusion model, so this attack cannot be run.\n"
+                "denoising-loss: the model of this generator shows no losses, so this attack cannot be run.\n"
                 "Leave it out, or give the model `diffusion_steps` and a method losses(table, steps, rng): rows x steps."
             )
-        steps = [int(share * model.diffusion_steps) for share in attack.shares]
+        steps = sorted({int(share * model.diffusion_steps) for share in attack.shares})
         own = self._losses(model, targets, steps, 0)
         if self.reference is None or not len(self.reference):
             return np.asarray(-own.mean(axis=1))

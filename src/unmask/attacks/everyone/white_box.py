@@ -12,7 +12,10 @@ LIKELIHOOD, MEASURED = "likelihood", "measured"
 GAUSSIAN, LAPLACE = "gaussian", "laplace"
 
 
-LOSS_STEPS, LOSS_DRAWS = (0.05, 0.1, 0.2, 0.3), 4  # of a diffusion model: shares of its steps, draws of noise at each
+LOSS_STEPS, LOSS_DRAWS = (
+    (0.05, 0.1, 0.2, 0.3),
+    1,
+)  # of a diffusion model: shares of its steps, times that it is asked about each
 
 
 def white_box(model: FittedModel | None, rows: Table) -> np.ndarray:
@@ -29,7 +32,7 @@ def white_box(model: FittedModel | None, rows: Table) -> np.ndarray:
         possible = logs[np.isfinite(logs)]
         # What the model holds impossible is a little less likely than the least likely other row.
         found[:, 0] = np.where(np.isfinite(logs), logs, possible.min(initial=0.0) - 1.0)
-    elif model.losses is not None and model.diffusion_steps:
+    elif model.losses is not None:
         found[:, 0] = -_loss(model, rows)
     elif model.discriminator_score is not None:
         found[:, 0] = model.discriminator_score(rows)
@@ -39,13 +42,13 @@ def white_box(model: FittedModel | None, rows: Table) -> np.ndarray:
 
 
 def _loss(model: FittedModel, rows: Table) -> np.ndarray:
-    """The mean loss of each row relative to that of all rows at a step, with the same noise in every run."""
+    """How many deviations the loss of each row lies above that of all rows, mean over steps; the same noise in every run."""
     if model.losses is None:
         return np.zeros(len(rows))
     rng = np.random.default_rng(0)
-    steps = [int(share * model.diffusion_steps) for share in LOSS_STEPS]
+    steps = sorted({int(share * model.diffusion_steps) for share in LOSS_STEPS})
     drawn = np.mean([model.losses(rows, steps, rng) for _ in range(LOSS_DRAWS)], axis=0)
-    return np.asarray((drawn / (drawn.mean(axis=0) + 1e-9)).mean(axis=1))
+    return np.asarray(((drawn - drawn.mean(axis=0)) / (drawn.std(axis=0) + 1e-9)).mean(axis=1))
 
 
 def _evidence(measured: Measurement, rows: Table) -> np.ndarray:
