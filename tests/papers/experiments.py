@@ -1,6 +1,7 @@
 """Every experiment, in the order of the pages. A new one is a file and a line here; its page needs two marker lines."""
 
 from tests.papers.experiment import Experiment
+from tests.papers.groundhog import deep as groundhog_deep
 from tests.papers.groundhog import (
     figure_2,
     figure_3,
@@ -17,9 +18,11 @@ from tests.papers.groundhog import (
 )
 from tests.papers.hittmeir import table_6, tables_2_to_5, tables_7_to_10
 from tests.papers.midst import overtrained
+from tests.papers.reconsyn import deep as reconsyn_deep
 from tests.papers.reconsyn import figure_6 as reconsyn_figure_6
 from tests.papers.reconsyn import table_1, table_4
 from tests.papers.ruiz import risk_by_sets
+from tests.papers.tapas import deep as tapas_deep
 from tests.papers.tapas import differences, experiment_1, experiment_2
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -45,5 +48,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     table_1.EXPERIMENT,
     table_4.EXPERIMENT,
     reconsyn_figure_6.EXPERIMENT,
+    groundhog_deep.FIGURE_2,
+    groundhog_deep.FIGURE_3,
+    tapas_deep.EXPERIMENT,
+    reconsyn_deep.EXPERIMENT,
     overtrained.EXPERIMENT,
 )
