@@ -35,7 +35,7 @@ class DenoisingLoss:
     needs: ClassVar[frozenset[Access]] = frozenset({Access.MODEL})
 
     steps: str = "0.05+0.1+0.15+0.2+0.25+0.3"  # shares of the model's own number of steps
-    draws: int = 4  # times that the model is asked about each step
+    draws: int = 2  # times that the model is asked about each step
     reference_rows: int = 200  # at most: beyond, a random part of the reference
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from tests.papers.games import linkability
 from tests.papers.groundhog.people import ADULT
 from tests.papers.groundhog.shared import FEATURES, GAIN, named
 
-CTGAN = "ctgan:steps=100,batch=200"  # 20 epochs; the paper trains for 300
+CTGAN = "ctgan:steps=60,batch=200"  # 12 epochs; the paper trains for 300
 PATEGAN = "pategan:epsilon=0.1"
 DOMAINS = ("learnt", "public")
 MORE = ("stacked-shadow", "discriminator")  # of ours, beside the paper's
@@ -21,7 +21,7 @@ def figure_2(terms: Terms) -> pd.DataFrame:
     """Five outliers and five random people under attack at once."""
     found = linkability(
         CTGAN, ADULT.table(terms.data), FEATURES + MORE, targets=f"{ADULT.outliers}+random:5", access="white-box",
-        train_rows=1000, reference_rows=10_000, shadows=terms.times(30), tests=terms.times(40), workers=1, seed=terms.seed,
+        train_rows=1000, reference_rows=10_000, shadows=terms.times(16), tests=terms.times(24), workers=1, seed=terms.seed,
     )  # fmt: skip
     return found[KEPT]
 
@@ -42,7 +42,7 @@ def figure_3(terms: Terms) -> pd.DataFrame:
     return joined(
         linkability(
             PATEGAN, ADULT.table(terms.data), ("histogram", "stacked-shadow"), targets=ADULT.outliers, domain=domain,
-            train_rows=1000, reference_rows=10_000, shadows=terms.times(60), tests=terms.times(80), workers=1,
+            train_rows=1000, reference_rows=10_000, shadows=terms.times(24), tests=terms.times(40), workers=1,
             seed=terms.seed,
         )[KEPT].assign(domain=domain)
         for domain in DOMAINS
@@ -65,5 +65,5 @@ def show_figure_3(found: pd.DataFrame) -> Shown:
     return Shown((table("**Adult**, pategan, epsilon .1.", pd.DataFrame(lines)),))
 
 
-FIGURE_2 = Experiment("groundhog-deep-figure-2", "outliers and random records, ctgan", figure_2, show_figure_2, 250)
+FIGURE_2 = Experiment("groundhog-deep-figure-2", "outliers and random records, ctgan", figure_2, show_figure_2, 100)
 FIGURE_3 = Experiment("groundhog-deep-figure-3", "a learnt domain, pategan", figure_3, show_figure_3, 250)

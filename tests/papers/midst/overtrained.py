@@ -13,10 +13,10 @@ from unmask.stats import auc
 
 LENGTHS = {
     "default": "tabddpm",
-    "over-trained": "tabddpm:steps=4000,batch=100",
+    "over-trained": "tabddpm:steps=3000,batch=100",
 }
 ROWS, PEOPLE = 500, 100
-SHADOWS, TESTS = 10, 6
+SHADOWS, TESTS = 4, 4
 WHITE = "denoising-loss"
 ATTACKS = (
     WHITE, "stacked-shadow", "closest-record", "density-ratio", "linkage-weights", "trained-distance",
@@ -64,4 +64,4 @@ def show(found: pd.DataFrame) -> Shown:
     return Shown((table(f"{ROWS} rows of Adult, {PEOPLE} people, {TESTS} models of each kind.", pd.DataFrame(lines)),))
 
 
-EXPERIMENT = Experiment("midst-overtrained", "losses of a diffusion model that was trained too long", run, show, 400)
+EXPERIMENT = Experiment("midst-overtrained", "losses of a diffusion model that was trained too long", run, show, 180)

@@ -48,7 +48,8 @@ def show(found: pd.DataFrame) -> Shown:
         lines.append(
             {
                 "data": data, "generator": generator, "outliers": int(by["sample"]["outliers"]),
-                "rounds": int(by["sample"]["rounds"]), "sample": by["sample"]["of outliers"], "print ": PRINTED.get((data, generator, "sample")),
+                "rounds": int(by["sample"]["rounds"]), "sample": by["sample"]["of outliers"],
+                "print ": PRINTED.get((data, generator, "sample")),
                 "search": by["guided"]["of outliers"], "print": PRINTED.get((data, generator, "search")),
                 "rows read: sample": int(by["sample"]["read"]), "search ": int(by["guided"]["read"]),
                 "false": int(by["guided"]["false"]),

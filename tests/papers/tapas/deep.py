@@ -9,7 +9,7 @@ from tests.papers.tapas.attacked import uniform_secret
 from tests.papers.tapas.census import ATTRIBUTE_ATTACKS, census
 from tests.papers.tapas.experiment_1 import PREDICTOR
 
-CTGAN = "ctgan:steps=100,batch=200"  # 4 epochs of 5,000 people; the package's default is 300
+CTGAN = "ctgan:steps=60,batch=200"  # about 2 epochs of 5,000 people; the package's default is 300
 
 
 def run(terms: Terms) -> pd.DataFrame:
@@ -18,8 +18,8 @@ def run(terms: Terms) -> pd.DataFrame:
     play = partial(uniform_secret, CTGAN, census(terms.data), train_rows=5000, workers=1, seed=terms.seed)
     return joined(
         [
-            play(attacks=others, shadows=terms.times(40), tests=terms.times(60)),
-            play(attacks=(PREDICTOR,), shadows=0, tests=terms.times(30)),
+            play(attacks=others, shadows=terms.times(16), tests=terms.times(24)),
+            play(attacks=(PREDICTOR,), shadows=0, tests=terms.times(16)),
         ]
     )
 
@@ -36,4 +36,4 @@ def show(found: pd.DataFrame) -> Shown:
     return Shown((table("ctgan: right guesses, 95 % interval; chance is .5.", pd.DataFrame(lines)),))
 
 
-EXPERIMENT = Experiment("tapas-deep", "attribute inference on the census, ctgan", run, show, seconds=300)
+EXPERIMENT = Experiment("tapas-deep", "attribute inference on the census, ctgan", run, show, seconds=150)
