@@ -180,18 +180,22 @@ def test_own_releases_in_python():
     assert StackedShadow().fit(pool, np.random.default_rng(0)).score(pool.blind()).shape == (8, 2)
 
 
-@pytest.mark.parametrize(("generator", "seeds"), [("cart", 3), ("copula", 3)])
-def test_stack_is_no_worse_than_its_best_part(generator, seeds):
-    """Paired over seeds on Adult: mean AUC of the stack against every sign and every relative score by itself, less .01."""
-    stacked, parts = [], []
-    for seed in range(10, 10 + seeds):
-        people = adult().take(np.random.default_rng(seed).choice(45_222, 2000, replace=False))
-        grounds = lay_ground(people, np.arange(6), Game(rows=150, synthetic_rows=150), np.random.default_rng(seed))
-        own, judged = played(generators.get(generator), grounds, shadows=80, tests=120, rows=150, seed=seed)
-        scores = StackedShadow().fit(own, np.random.default_rng(0)).score(judged.blind())
-        known = OwnReleases.of(own, SIGNS.key)
-        signs = Typical.of(known, np.ones(len(own), dtype=bool)).signs(judged.feature_arrays[SIGNS.key])
-        stacked.append(areas(scores, judged.members))
-        parts.append([areas(signs[:, :, place], judged.members) for place in range(signs.shape[2])])
-    assert np.mean(stacked) >= np.mean(parts, axis=0).max() - 0.01
-    assert np.mean(stacked) > 0.55
+def stack_and_parts(generator, seed, *, rows, shadows, tests):
+    """Mean AUC over six people of Adult: of the stack, and of every sign and every relative score by itself."""
+    people = adult().take(np.random.default_rng(seed).choice(45_222, 2000, replace=False))
+    grounds = lay_ground(people, np.arange(6), Game(rows=rows, synthetic_rows=rows), np.random.default_rng(seed))
+    own, judged = played(generators.parse(generator), grounds, shadows=shadows, tests=tests, rows=rows, seed=seed)
+    scores = StackedShadow().fit(own, np.random.default_rng(0)).score(judged.blind())
+    known = OwnReleases.of(own, SIGNS.key)
+    signs = Typical.of(known, np.ones(len(own), dtype=bool)).signs(judged.feature_arrays[SIGNS.key])
+    parts = [areas(signs[:, :, place], judged.members) for place in range(signs.shape[2])]
+    return areas(scores, judged.members), parts
+
+
+@pytest.mark.parametrize("generator", ["cart", "copula"])
+def test_stack_is_no_worse_than_its_best_part(generator):
+    """Paired over seeds on Adult; the best part is the best on average. tabddpm: tests/calibration/test_deep_attacks.py."""
+    found = [stack_and_parts(generator, seed, rows=150, shadows=80, tests=120) for seed in (10, 11, 12)]
+    stacked, parts = np.mean([each[0] for each in found]), np.mean([each[1] for each in found], axis=0)
+    assert stacked >= parts.max() - 0.01
+    assert stacked > 0.55
