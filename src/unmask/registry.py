@@ -23,6 +23,7 @@ class Entry:
     parameters: str
     summary: str
     claims: str
+    extra: str = ""  # the extra of unmask that must be installed, if any
 
 
 def load_class(place: str) -> type:
@@ -143,4 +144,4 @@ def describe(name: str, place: str) -> Entry:
         if field.init
     ]
     summary = (kind.__doc__ or "").strip().splitlines()[0]
-    return Entry(name, ", ".join(shown), summary, getattr(kind, "claims", "") or "nothing")
+    return Entry(name, ", ".join(shown), summary, getattr(kind, "claims", "") or "nothing", getattr(kind, "extra", ""))

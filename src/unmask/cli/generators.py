@@ -1,4 +1,4 @@
-"""List the generators and what they claim."""
+"""List the generators, what they claim and what they need."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ def run() -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("generator", "parameters", "what it does", "claims"):
         table.add_column(name, overflow="fold")
+    extras = set()
     for entry in listed():
-        table.add_row(*(Text(cell) for cell in (entry.name, entry.parameters, entry.summary, entry.claims)))
+        summary = f"{entry.summary} Needs the extra {entry.extra}." if entry.extra else entry.summary
+        extras |= {entry.extra} if entry.extra else set()
+        table.add_row(*(Text(cell) for cell in (entry.name, entry.parameters, summary, entry.claims)))
     console = Console()
     console.print(table)
+    for extra in sorted(extras):
+        console.print(f'\nThe extra {extra}: pip install "unmask[{extra}]"', markup=False, highlight=False)
     console.print(
         "\nUse one with: unmask synthesize real.csv --generator privbayes --set epsilon=1\n"
         "Others: --generator package.module:Class, --generator ./file.py:Class,\n"

@@ -9,7 +9,7 @@ import click
 from unmask.cli import options
 from unmask.cli.saying import say
 from unmask.cli.trust import python_path
-from unmask.cli.verb import verb
+from unmask.cli.verb import verb, watch
 
 
 def run(
@@ -23,6 +23,8 @@ def run(
     seed: int | None,
     quiet: bool,
 ) -> None:
+    import inspect
+
     import numpy as np
 
     from unmask.errors import ParameterError
@@ -36,7 +38,9 @@ def run(
         raise ParameterError("A release with hardened noise cannot have a fixed seed: leave out --seed.")
     table = read_table(real, schema)
     rng = np.random.default_rng(None if release else seed or 0)
-    model = chosen.fit(table, None if release else rng)
+    with watch("Training", quiet=quiet) as progress:
+        heard = {"progress": progress} if "progress" in inspect.signature(chosen.fit).parameters else {}
+        model = chosen.fit(table, None if release else rng, **heard)
     synthetic = model.sample(rows or len(table), rng)
     write_csv(synthetic, out)
     if not quiet:

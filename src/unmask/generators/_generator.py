@@ -20,7 +20,11 @@ VOID_SCHEMA = (
 
 @runtime_checkable
 class Model(Protocol):
-    """What fitting leaves behind. Optional: `log_likelihood(table)` per row, and `measurements`."""
+    """What fitting leaves behind.
+
+    Optional, for white-box attacks: `log_likelihood(table)` per row, `measurements`, `losses(table, steps, rng)` (rows x steps;
+    lower = better learnt), `discriminator_score(table)` per row (higher = looks more real).
+    """
 
     @property
     def claim(self) -> Claim | None:
@@ -45,7 +49,10 @@ class Generator(Protocol):
         ...
 
     def fit(self, table: Table, rng: np.random.Generator | None) -> Model:
-        """Learn from the real table. Only a hardened release (`release=True`) takes None instead of a random stream."""
+        """Learn from the real table. Only a hardened release (`release=True`) takes None instead of a random stream.
+
+        One that takes long may have a keyword `progress`: a function to call with the steps done and the steps planned.
+        """
         ...
 
 

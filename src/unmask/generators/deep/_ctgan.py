@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import torch
@@ -104,11 +104,17 @@ class Critic(nn.Module):
             inputs = width
         self.out = linear(inputs, 1, stream)
 
-    def forward(self, held: Tensor, stream: torch.Generator | None = None) -> tuple[Tensor, list[Tensor]]:
-        """Scores, and the slope of every unit for every row; with a stream some units rest."""
-        slopes = []
-        for layer in self.hidden:
-            held = layer(held)
+    def enter(self, packs: Tensor) -> Tensor:
+        """The first layer: linear, so that rows between two others need no product of their own."""
+        entered: Tensor = self.hidden[0](packs)
+        return entered
+
+    def forward(self, entered: Tensor, stream: torch.Generator | None = None) -> tuple[Tensor, list[Tensor]]:
+        """Scores of what has entered, and the slope of every unit for every row; with a stream some units rest."""
+        slopes: list[Tensor] = []
+        held = entered
+        for place, layer in enumerate(self.hidden):
+            held = layer(held) if place else held
             with torch.no_grad():
                 slope = torch.where(held > 0, 1.0, SLOPE)
                 if stream is not None:
@@ -119,9 +125,9 @@ class Critic(nn.Module):
 
     def input_gradient(self, slopes: list[Tensor]) -> Tensor:
         """The gradient of the score by the input: units are linear pieces, so it is a product of weights and slopes."""
-        held = self.out.weight
+        held: Tensor = self.out.weight
         for layer, slope in zip(reversed(self.hidden), reversed(slopes), strict=True):
-            held = (held * slope) @ layer.weight
+            held = (held * slope) @ cast(nn.Linear, layer).weight
         return held
 
 
@@ -170,18 +176,20 @@ class Gan:
         else:
             which = self.conditions.rows(*asked, stream)
         true = self.packed(real[which], asked)
-        between = torch.lerp(fake, true, torch.rand(len(true), 1, generator=stream))
-        scores, slopes = self.critic(torch.cat([fake, true, between]), stream)
-        fakes, trues, _ = scores.chunk(3)
-        gradient = self.critic.input_gradient([slope[-len(true) :] for slope in slopes])
-        steep = (gradient.square().sum(1) + TINY).sqrt()
+        entered = self.critic.enter(torch.cat([fake, true]))
+        fakes, trues = self.critic(entered, stream)[0].chunk(2)
+        with torch.no_grad():
+            ends = entered.chunk(2)
+            between = torch.lerp(ends[0], ends[1], torch.rand(len(true), 1, generator=stream))
+            _, slopes = self.critic(between, stream)
+        steep = (self.critic.input_gradient(slopes).square().sum(1) + TINY).sqrt()
         return fakes.mean() - trues.mean() + PENALTY * (steep - 1).square().mean()
 
     def generator_loss(self, batch: int, stream: torch.Generator) -> Tensor:
         """How fake the critic finds the rows, and how far they miss their conditions."""
         asked = self.asked(batch, stream)
         raw = self.logits(batch, asked, stream)
-        scores, _ = self.critic(self.packed(self.rows(raw, stream), asked), stream)
+        scores, _ = self.critic(self.critic.enter(self.packed(self.rows(raw, stream), asked)), stream)
         if asked is None or self.conditions is None:
             return -scores.mean()
         return self.conditions.missed(raw[:, self.numbers :], *asked) - scores.mean()
@@ -202,9 +210,7 @@ def build(
     if categories.count:
         own = None if levels is None else levels[:, first:]
         conditions = Conditions(categories, torch.from_numpy(counts), segments.width - categories.width, own)
-    generator = ResidualGenerator(
-        parameters.embedding + categories.width, parameters.generator_layers, width, stream
-    )
+    generator = ResidualGenerator(parameters.embedding + categories.width, parameters.generator_layers, width, stream)
     critic = Critic((width + categories.width) * parameters.pac, parameters.discriminator_layers, stream)
     return Gan(generator, critic, numbers, segments, conditions, parameters.embedding, parameters.pac)
 
@@ -252,17 +258,17 @@ def looks(model: CtganModel, coded: Coded) -> np.ndarray:
     """The critic's score of each row, shown `pac` times under each of its own categories; the mean over categories."""
     gan = trained(model)
     scores = np.zeros(len(coded))
-    first = gan.critic.hidden[0]
+    first = cast(nn.Linear, gan.critic.hidden[0])
     # Equal rows side by side: their weights add up.
     first.weight.data = first.weight.reshape(first.out_features, gan.pac, -1).sum(1)
     for part in chunks(len(coded)):
         own = Coded(coded.values[part], coded.levels[part])
         rows = matrix_of(own, gan.segments)
         if gan.conditions is None:
-            scores[part] = gan.critic(rows)[0].numpy()
+            scores[part] = gan.critic(gan.critic.enter(rows))[0].numpy()
             continue
         categories = rows[:, gan.numbers + gan.conditions.first :]
         for column in range(gan.conditions.segments.count):
             condition = categories * gan.conditions.segments.member[:, column]
-            scores[part] += gan.critic(torch.cat([rows, condition], 1))[0].numpy()
+            scores[part] += gan.critic(gan.critic.enter(torch.cat([rows, condition], 1)))[0].numpy()
     return scores / (1 if gan.conditions is None else gan.conditions.segments.count)

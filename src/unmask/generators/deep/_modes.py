@@ -15,7 +15,7 @@ LEAST_WEIGHT = 0.005  # modes below are dropped
 SPREADS = 4.0  # a number is told in units of this many standard deviations
 LARGEST = 0.99  # and cut off here, where tanh still moves
 LEAST_VARIANCE = 1e-6  # of a mode, in units of the column's variance
-MOST_ROWS = 10_000  # on which a mixture is fitted: more change it little and cost in proportion
+MOST_ROWS = 3_000  # on which a mixture is fitted: more change it little and cost in proportion
 
 
 @dataclass(frozen=True, eq=False)

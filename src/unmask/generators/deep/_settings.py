@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from unmask.errors import ParameterError
 from unmask.generators._generator import check_positive
@@ -12,7 +12,7 @@ from unmask.generators.deep._torch import check_whole
 class Trained(Protocol):
     """The parameters of training."""
 
-    name: Any
+    name: ClassVar[str]
 
     @property
     def epochs(self) -> int: ...

@@ -54,7 +54,9 @@ class Diffusion:
         sd = ((1 - share) * (1 - before) / (1 - kept)).sqrt()
         return mean + sd * torch.randn(values.shape, generator=stream)
 
-    def levels_before(self, levels: Tensor, clean: Tensor, step: int, segments: Segments, stream: torch.Generator) -> Tensor:
+    def levels_before(
+        self, levels: Tensor, clean: Tensor, step: int, segments: Segments, stream: torch.Generator
+    ) -> Tensor:
         """Levels one step earlier, given those now and clean ones that the network drew.
 
         By Bayes' rule their chances are (share [= now] + (1 - share) / K) (before [= clean] + (1 - before) / K): the product
@@ -84,7 +86,9 @@ class Denoiser(nn.Module):
         self.numbers, self.segments = len(coding.numeric), Segments(coding.sizes)
         width, layers = self.numbers + self.segments.width, parameters.layers
         self.enter = linear(width, layers[0], stream)
-        self.hidden = nn.ModuleList(linear(*pair, stream) for pair in zip(layers[:1] + layers[:-1], layers, strict=True))
+        self.hidden = nn.ModuleList(
+            linear(*pair, stream) for pair in zip(layers[:1] + layers[:-1], layers, strict=True)
+        )
         self.leave = linear(layers[-1], width, stream)
         self.early, self.late = linear(2 * WAVES, layers[0], stream), linear(layers[0], layers[0], stream)
         rates = torch.exp(-math.log(10_000) * torch.arange(WAVES) / WAVES)
@@ -100,32 +104,28 @@ class Denoiser(nn.Module):
         out = self.leave(held)
         return out[:, : self.numbers], out[:, self.numbers :]
 
-    def errors(self, row: tuple[Tensor, Tensor, Tensor], step: Tensor, stream: torch.Generator) -> Tensor:
-        """The denoising loss of each row for one draw of noise: mean squared error of the noise plus mean cross-entropy."""
-        values, levels, present = row
+    def errors(self, values: Tensor, levels: Tensor, step: Tensor, stream: torch.Generator) -> Tensor:
+        """The denoising loss of each row for one draw of noise: mean squared error of the noise plus mean cross-entropy.
+
+        What stands for a missing number counts as well: were it free, a row that is about to have none would wander off to
+        where only rows with a number are.
+        """
         noise = torch.randn(values.shape, generator=stream)
         found, logits = self(
             self.diffusion.noisy_numbers(values, noise, step),
             self.diffusion.noisy_levels(levels, step, self.segments, stream),
             step,
         )
-        missed = ((found - noise).square() * present).sum(1) / max(self.numbers, 1)
+        missed = (found - noise).square().sum(1) / max(self.numbers, 1)
         logs = self.segments.chosen(self.segments.log_probabilities(logits), levels, IMPOSSIBLE)
         return missed - logs.sum(1) / max(self.segments.count, 1)
 
 
-def tensors(coded: Coded, present: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
-    """Numbers, levels, and which numbers count."""
-    return torch.from_numpy(coded.values), torch.from_numpy(coded.levels), torch.from_numpy(present).float()
-
-
-def train(
-    parameters: TabDdpm, coding: Coding, coded: Coded, present: np.ndarray, watch: Watch, stream: torch.Generator
-) -> Weights:
+def train(parameters: TabDdpm, coding: Coding, coded: Coded, watch: Watch, stream: torch.Generator) -> Weights:
     """The running mean of the weights, after training at random steps with a rate that falls to zero."""
     network = Denoiser(parameters, coding, stream)
-    values, levels, there = tensors(coded, present)
-    trained = list(network.parameters())
+    values, levels = torch.from_numpy(coded.values), torch.from_numpy(coded.levels)
+    trained: list[Tensor] = list(network.parameters())
     mean = [each.detach().clone() for each in trained]
     optimiser = Adam(trained, rate=parameters.rate, decay=parameters.l2)
     batches = Batches(len(values), parameters.batch, stream)
@@ -133,7 +133,7 @@ def train(
         batch = batches.next()
         step = torch.randint(parameters.diffusion_steps, (len(batch),), generator=stream)
         optimiser.rate = parameters.rate * (1 - done / watch.planned)
-        optimiser.step(network.errors((values[batch], levels[batch], there[batch]), step, stream).mean())
+        optimiser.step(network.errors(values[batch], levels[batch], step, stream).mean())
         with torch.no_grad():
             torch._foreach_lerp_(mean, trained, 1 - min(AVERAGED, done / (done + 10)))
     with torch.no_grad():
@@ -166,16 +166,14 @@ def draw(model: TabDdpmModel, rows: int, stream: torch.Generator) -> Coded:
 
 
 @torch.no_grad()
-def losses(
-    model: TabDdpmModel, coded: Coded, present: np.ndarray, steps: list[int], draws: int, stream: torch.Generator
-) -> np.ndarray:
+def losses(model: TabDdpmModel, coded: Coded, steps: list[int], draws: int, stream: torch.Generator) -> np.ndarray:
     """The denoising loss of each row at each step, mean over draws of noise."""
     network = trained_network(model)
     found = np.zeros((len(coded), len(steps)))
     for part in chunks(len(coded)):
-        row = tensors(Coded(coded.values[part], coded.levels[part]), present[part])
+        values, levels = torch.from_numpy(coded.values[part]), torch.from_numpy(coded.levels[part])
         for place, step in enumerate(steps):
             for _ in range(draws):
-                errors = network.errors(row, torch.full((len(row[0]),), step), stream)
+                errors = network.errors(values, levels, torch.full((len(values),), step), stream)
                 found[part, place] += errors.numpy() / draws
     return found

@@ -59,9 +59,7 @@ class Autoencoder(nn.Module):
         return missed, told
 
 
-def train(
-    parameters: Tvae, coding: Coding, coded: Coded, watch: Watch, stream: torch.Generator
-) -> Weights:
+def train(parameters: Tvae, coding: Coding, coded: Coded, watch: Watch, stream: torch.Generator) -> Weights:
     """The weights after training on shuffled batches."""
     network = Autoencoder(parameters, coding, stream)
     real, levels = matrix_of(coded, network.segments), torch.from_numpy(coded.levels)

@@ -22,9 +22,10 @@ from unmask.tables.table import Table
 class Ctgan:
     """Train a generator against a critic on modes and categories, conditional on one category at a time.
 
-    As in the CTGAN paper (Xu et al. 2019): numbers by mode-specific normalisation, a condition for each row with training by
-    sampling, Wasserstein loss with gradient penalty on `pac` rows at a time, residual layers, Gumbel-softmax. A missing number is a mode
-    of its own, a missing category a category. The defaults of embedding, layers and l2 are those of Stadler et al. 2022, table 1.
+    As in the CTGAN paper (Xu et al. 2019): numbers by mode-specific normalisation, a condition for each row with training
+    by sampling, Wasserstein loss with gradient penalty on `pac` rows at a time, residual layers, Gumbel-softmax. A missing
+    number is a mode of its own, a missing category a category. The defaults of embedding, layers and l2 are those of
+    Stadler et al. 2022, table 1.
 
     Mixtures, their widths and the categories that occur are learnt from the data; synthetic numbers are new, within the
     schema's ranges. No privacy is claimed.
@@ -40,8 +41,8 @@ class Ctgan:
     steps: int | None = None  # instead of epochs
     batch: int = 500
     embedding: int = 128
-    generator_layers: tuple[int, ...] | str = (256, 256)  # as text: 256+256
-    discriminator_layers: tuple[int, ...] | str = (256, 256)
+    generator_layers: tuple[int, ...] = (256, 256)  # as text: 256+256
+    discriminator_layers: tuple[int, ...] = (256, 256)
     l2: float = 1e-6
     rate: float = 2e-4
     pac: int = 10

@@ -25,10 +25,10 @@ DRAWS = 8  # of noise, over which the loss of a record is averaged
 class TabDdpm:
     """Learn to undo noise step by step: normal noise on numbers, random categories on categories.
 
-    As in TabDDPM (Kotelnikov et al. 2023): numbers become normal scores by their quantiles, a network of plain layers sees a noisy
-    row and its step on a cosine schedule, and says the noise in the numbers and the categories without it. The loss is the
-    squared error of the noise plus the cross-entropy of the categories, each as a mean over columns. (The paper has
-    a divergence between one-step posteriors instead of the cross-entropy, which weighs steps otherwise and has the same best answer.)
+    As in TabDDPM (Kotelnikov et al. 2023): numbers become normal scores by their quantiles; a network of plain layers sees
+    a noisy row and its step on a cosine schedule, and says the noise in the numbers and the categories without it. The loss
+    is the squared error of the noise plus the cross-entropy of the categories, each a mean over columns. (The paper has a
+    divergence between one-step posteriors in place of the cross-entropy: it weighs steps otherwise, and the same answer is best.)
     A column with missing numbers has a second, categorical one that says which.
 
     Quantiles and the categories that occur are learnt from the data; synthetic numbers lie between quantiles, within the schema's
@@ -45,7 +45,7 @@ class TabDdpm:
     steps: int | None = None  # instead of epochs
     batch: int = 500
     diffusion_steps: int = 100  # from a clean row to noise
-    layers: tuple[int, ...] | str = (256, 256)  # as text: 256+256
+    layers: tuple[int, ...] = (256, 256)  # as text: 256+256
     l2: float = 0.0
     rate: float = 2e-3
     time_budget: float | None = None  # seconds; training ends then, finished or not
@@ -65,7 +65,7 @@ class TabDdpm:
         coded = coding.encode(table)
         watch = Watch(steps_for(self, len(table)), self.time_budget, progress)
         with quiet_torch(rng) as stream:
-            weights = _tabddpm.train(self, coding, coded, ~np.isnan(table.numbers), watch, stream)
+            weights = _tabddpm.train(self, coding, coded, watch, stream)
         return TabDdpmModel(self, coding, weights, watch.done, watch.notes)
 
 
@@ -109,6 +109,5 @@ class TabDdpmModel:
         need_torch(self.parameters.name)
         from unmask.generators.deep import _tabddpm
 
-        present = ~np.isnan(table.numbers)
         with quiet_torch(rng) as stream:
-            return _tabddpm.losses(self, self.coding.encode(table), present, list(steps), DRAWS, stream)
+            return _tabddpm.losses(self, self.coding.encode(table), list(steps), DRAWS, stream)

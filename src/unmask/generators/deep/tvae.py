@@ -42,8 +42,8 @@ class Tvae:
     steps: int | None = None  # instead of epochs
     batch: int = 500
     embedding: int = 128
-    encoder_layers: tuple[int, ...] | str = (128, 128)  # as text: 128+128
-    decoder_layers: tuple[int, ...] | str = (128, 128)
+    encoder_layers: tuple[int, ...] = (128, 128)  # as text: 128+128
+    decoder_layers: tuple[int, ...] = (128, 128)
     l2: float = 1e-5
     rate: float = 1e-3
     loss_factor: float = 2.0
