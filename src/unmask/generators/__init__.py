@@ -34,6 +34,8 @@ BUILT_IN = {
     "cart": "unmask.generators.cart:Cart",
     "copula": "unmask.generators.copula:Copula",
     "mixture": "unmask.generators.mixture:Mixture",
+    "dpgan": "unmask.generators.deep.dpgan:DPGAN",
+    "pategan": "unmask.generators.deep.pategan:PATEGAN",
 }
 
 

@@ -17,6 +17,7 @@ from unmask.generators._generator import check_positive
 
 NEAR = 2e-3  # share of epsilon that the search for the noise may leave unspent
 FINEST, COARSEST = 1e-4, 1e-3  # grid of privacy losses
+ORDERS = (*range(2, 65), 80, 96, 128, 192, 256, 512, 1024)  # whole ones: others need a series that may not converge
 LEAST, MOST = 1e-2, 1e7  # noise multipliers that are looked at
 
 
@@ -34,9 +35,7 @@ class SampledGaussian:
 
     def epsilon_by_moments(self, delta: float) -> float:
         """By Renyi moments: a looser upper bound."""
-        dp = accounting("Renyi moments")
-        accountant = dp.rdp.RdpAccountant(neighboring_relation=dp.NeighboringRelation.ADD_OR_REMOVE_ONE)
-        return float(accountant.compose(_event(self)).get_epsilon(delta))
+        return _rdp_epsilon(self, delta)
 
     def in_words(self, delta: float) -> str:
         """The accounting for people to check."""
@@ -96,6 +95,16 @@ def _least_noise(spent: Callable[[float], float], epsilon: float, guess: float) 
     return high
 
 
+@lru_cache(maxsize=256)
+def _rdp_epsilon(mechanism: SampledGaussian, delta: float) -> float:
+    if mechanism.noise == 0:
+        return math.inf
+    dp = accounting("Renyi moments")
+    accountant = dp.rdp.RdpAccountant(ORDERS, dp.NeighboringRelation.ADD_OR_REMOVE_ONE)
+    return float(accountant.compose(_event(mechanism)).get_epsilon(delta))
+
+
+@lru_cache(maxsize=256)
 def _pld_epsilon(mechanism: SampledGaussian, delta: float, grid: float) -> float:
     if mechanism.noise == 0:
         return math.inf

@@ -1,8 +1,9 @@
-"""Renyi moments of Laplace noise, which add up over votes whatever their outcome: the accountant of noisy votes.
+"""Renyi moments of discrete Laplace noise, which add up over votes whatever their outcome: the accountant of noisy votes.
 
-A count that one person can move by 1, plus Laplace noise of scale b, has a Renyi divergence between neighbours of at most
-log(a/(2a-1) e^((a-1)/b) + (a-1)/(2a-1) e^(-a/b)) / (a-1) at order a > 1 (Mironov 2017, table II). Orders add up over votes; the
-sum gives (epsilon, delta) by proposition 12 of Canonne, Kamath and Steinke (2020). Nothing here looks at data.
+A whole count that one person can move by 1, plus noise k with P(k) proportional to exp(-|k|/b), is between neighbours either e^(1/b)
+or e^(-1/b) times as probable, the former with probability p = 1/(1 + e^(-1/b)). Hence a Renyi divergence of at most
+log(p^a (1-p)^(1-a) + (1-p)^a p^(1-a)) / (a-1) at order a > 1, as of randomised response. Orders add up over votes; the sum
+gives (epsilon, delta) by proposition 12 of Canonne, Kamath and Steinke (2020). Nothing here looks at data.
 """
 
 from __future__ import annotations
@@ -19,13 +20,10 @@ ORDERS = 1 + np.geomspace(1e-3, 1e5, 1601)
 
 def divergence_of_vote(scale: float, orders: np.ndarray = ORDERS) -> np.ndarray:
     """Renyi divergence of one noisy count, at each order."""
-    return np.asarray(
-        np.logaddexp(
-            np.log(orders / (2 * orders - 1)) + (orders - 1) / scale,
-            np.log((orders - 1) / (2 * orders - 1)) - orders / scale,
-        )
-        / (orders - 1)
-    )
+    likely, unlikely = -np.log1p(np.exp(-1 / scale)), -np.log1p(np.exp(1 / scale))
+    forth = orders * likely + (1 - orders) * unlikely
+    back = orders * unlikely + (1 - orders) * likely
+    return np.asarray(np.logaddexp(forth, back) / (orders - 1))
 
 
 def epsilon_of_votes(scale: float, votes: int, delta: float) -> float:
