@@ -42,7 +42,7 @@ def figure_3(terms: Terms) -> pd.DataFrame:
     return joined(
         linkability(
             PATEGAN, ADULT.table(terms.data), ("histogram", "stacked-shadow"), targets=ADULT.outliers, domain=domain,
-            train_rows=1000, reference_rows=10_000, shadows=terms.times(24), tests=terms.times(40), workers=1,
+            train_rows=1000, reference_rows=10_000, shadows=terms.times(60), tests=terms.times(100), workers=1,
             seed=terms.seed,
         )[KEPT].assign(domain=domain)
         for domain in DOMAINS
@@ -66,4 +66,4 @@ def show_figure_3(found: pd.DataFrame) -> Shown:
 
 
 FIGURE_2 = Experiment("groundhog-deep-figure-2", "outliers and random records, ctgan", figure_2, show_figure_2, 100)
-FIGURE_3 = Experiment("groundhog-deep-figure-3", "a learnt domain, pategan", figure_3, show_figure_3, 250)
+FIGURE_3 = Experiment("groundhog-deep-figure-3", "a learnt domain, pategan", figure_3, show_figure_3, 30)

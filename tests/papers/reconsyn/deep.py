@@ -7,7 +7,7 @@ from tests.papers.reconsyn.attacked import Attack, attacked
 from unmask.datasets import challenge
 
 GENERATORS = {  # without a budget that binds, as privbayes and mst on this page
-    "ctgan": "ctgan:steps=600,batch=500",
+    "ctgan": "ctgan:steps=300,batch=500",
     "dpgan": "dpgan:epsilon=1000",
     "pategan": "pategan:epsilon=1000",
 }
