@@ -14,6 +14,8 @@ READS = {  # what a white-box attacker reads of each, by the name of the attack
     "ctgan:steps=2,batch=20": {"discriminator"},
     "tvae:steps=2,batch=20": {"denoising-loss"},
     "tabddpm:steps=2,batch=20,diffusion_steps=8": {"denoising-loss"},
+    "dpgan:steps=2,epsilon=10": {"discriminator"},
+    "pategan:steps=2,epsilon=10,teachers=10": {"discriminator"},
 }
 WHITE = {"likelihood", "denoising-loss", "discriminator"}
 
