@@ -19,6 +19,8 @@ from tests.papers.groundhog import (
 from tests.papers.hittmeir import table_6, tables_2_to_5, tables_7_to_10
 from tests.papers.midst import overtrained
 from tests.papers.reconsyn import deep as reconsyn_deep
+from tests.papers.reconsyn import figure_3 as reconsyn_figure_3
+from tests.papers.reconsyn import figure_5 as reconsyn_figure_5
 from tests.papers.reconsyn import figure_6 as reconsyn_figure_6
 from tests.papers.reconsyn import table_1, table_4
 from tests.papers.ruiz import risk_by_sets
@@ -46,6 +48,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     tables_7_to_10.EXPERIMENT,
     risk_by_sets.EXPERIMENT,
     table_1.EXPERIMENT,
+    reconsyn_figure_3.EXPERIMENT,
+    reconsyn_figure_5.EXPERIMENT,
     table_4.EXPERIMENT,
     reconsyn_figure_6.EXPERIMENT,
     groundhog_deep.FIGURE_2,
