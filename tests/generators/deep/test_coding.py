@@ -91,7 +91,7 @@ def by_modes(table):
     return modes_of(table, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [case for case in CASES if case != "sixty columns"])  # the same columns, many times
 @pytest.mark.parametrize("make", [by_modes, quantiles_of])
 def test_whole_tables_come_back(case, make):
     """Categories, whole numbers and dates exactly; other numbers to a rounding, but for those that a mode cuts off."""

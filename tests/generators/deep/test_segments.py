@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.stats import chi2
 
-from unmask.generators.deep._layers import Adam, Batches, chunks, linear
+from unmask.generators.deep._layers import Adam, Batches, RunningMean, chunks, linear
 from unmask.generators.deep._segments import Segments
 
 SIZES = (3, 1, 5)
@@ -82,6 +82,21 @@ def test_adam_follows_its_formula(stream):
         first, second = 0.5 * first + 0.5 * gradient, 0.9 * second + 0.1 * gradient**2
         expected = expected - 0.01 * (first / (1 - 0.5**step)) / (np.sqrt(second / (1 - 0.9**step)) + 1e-8)
     np.testing.assert_allclose(weights.detach().numpy(), expected, rtol=1e-5)
+
+
+def test_a_running_mean_forgets(stream):
+    """Weights that were 0 for 100 steps and 1 for 30: 1 - the product of what is kept in each of the 30 steps."""
+    layer = linear(1, 1, None)
+    layer.weight.data[:], layer.bias.data[:] = 0.0, 0.0
+    mean = RunningMean(layer)
+    for step in range(130):
+        layer.weight.data[:] = float(step >= 100)
+        mean.add()
+    assert layer.weight.item() == 1
+    mean.settle()
+    kept = np.prod([1 - 10 / (step + 10) for step in range(101, 131)])
+    assert layer.weight.item() == pytest.approx(1 - kept, abs=1e-5)
+    assert layer.bias.item() == 0
 
 
 def test_layers_draw_from_their_stream():

@@ -14,7 +14,7 @@ from unmask.generators.deep.tabddpm import TabDdpm
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
 
-SMALL = TabDdpm(steps=500, batch=100, layers=(64, 64), diffusion_steps=20)
+SMALL = TabDdpm(steps=1500, batch=100, layers=(64, 64), diffusion_steps=20)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from unmask.generators.deep._coding import Coded, Coding
-from unmask.generators.deep._layers import Adam, chunks, linear, matrix_of
+from unmask.generators.deep._layers import Adam, RunningMean, chunks, linear, matrix_of
 from unmask.generators.deep._segments import Segments
 from unmask.generators.deep._torch import Watch, Weights, weights_of, with_weights
 
@@ -225,9 +225,14 @@ def train(
         Adam(list(network.parameters()), rate=parameters.rate, betas=BETAS, decay=parameters.l2)
         for network in (gan.critic, gan.generator)
     )
+    mean = RunningMean(gan.generator)
     for _ in watch:
         critic.step(gan.critic_loss(real, parameters.batch, stream))
         generator.step(gan.generator_loss(parameters.batch, stream))
+        if parameters.averaged:
+            mean.add()
+    if parameters.averaged:
+        mean.settle()
     return weights_of(gan.generator), weights_of(gan.critic)
 
 

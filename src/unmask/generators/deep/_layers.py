@@ -11,6 +11,7 @@ from unmask.generators.deep._coding import Coded
 from unmask.generators.deep._segments import Segments
 
 CHUNK = 10_000  # rows that are sampled or scored at once, so that memory stays bounded
+LONGEST_MEMORY = 0.998  # of a running mean, per step: a horizon of 500 steps
 
 
 def linear(inputs: int, outputs: int, stream: torch.Generator | None) -> nn.Linear:
@@ -47,6 +48,26 @@ class Batches:
             self.order, self.used = torch.randperm(self.rows, generator=self.stream), 0
         self.used += self.batch
         return self.order[self.used - self.batch : self.used]
+
+
+class RunningMean:
+    """The mean of a network's weights over about the last tenth of the steps: steadier than the weights of the moment."""
+
+    def __init__(self, network: nn.Module) -> None:
+        self.live = [each for each in network.state_dict().values() if each.is_floating_point()]  # share their memory
+        self.mean = [each.clone() for each in self.live]
+        self.steps = 0
+
+    @torch.no_grad()
+    def add(self) -> None:
+        """After a step: weights of long ago fade."""
+        self.steps += 1
+        torch._foreach_lerp_(self.mean, self.live, max(10 / (self.steps + 10), 1 - LONGEST_MEMORY))
+
+    @torch.no_grad()
+    def settle(self) -> None:
+        """Put the mean into the network."""
+        torch._foreach_copy_(self.live, self.mean)
 
 
 class Adam:

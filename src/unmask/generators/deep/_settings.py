@@ -9,15 +9,15 @@ from unmask.generators._generator import check_positive
 from unmask.generators.deep._torch import check_whole
 
 
-class Trained(Protocol):
+class TrainingParameters(Protocol):
     """The parameters of training."""
 
     name: ClassVar[str]
 
     @property
-    def epochs(self) -> int: ...
+    def steps(self) -> int: ...
     @property
-    def steps(self) -> int | None: ...
+    def epochs(self) -> int | None: ...
     @property
     def batch(self) -> int: ...
     @property
@@ -28,13 +28,13 @@ class Trained(Protocol):
     def time_budget(self) -> float | None: ...
 
 
-def check_training(parameters: Trained) -> None:
+def check_training(parameters: TrainingParameters) -> None:
     """Refuse numbers that have no meaning."""
     what = parameters.name
-    check_whole("epochs", parameters.epochs, what)
+    check_whole("steps", parameters.steps, what)
     check_whole("batch", parameters.batch, what)
-    if parameters.steps is not None:
-        check_whole("steps", parameters.steps, what)
+    if parameters.epochs is not None:
+        check_whole("epochs", parameters.epochs, what)
     check_positive("rate", parameters.rate, what)
     if isinstance(parameters.l2, bool) or not isinstance(parameters.l2, int | float) or not parameters.l2 >= 0:
         raise ParameterError(f"{what}: l2 is {parameters.l2!r}; it must be a number from 0.")
@@ -42,9 +42,9 @@ def check_training(parameters: Trained) -> None:
         check_positive("time_budget", parameters.time_budget, what)
 
 
-def steps_for(parameters: Trained, rows: int) -> int:
-    """Steps as given, or as many as batches fit into the table, once per epoch (at least one)."""
-    if parameters.steps is not None:
+def steps_for(parameters: TrainingParameters, rows: int) -> int:
+    """Steps as given, or for each epoch as many as batches fit into the table (at least one)."""
+    if parameters.epochs is None:
         return parameters.steps
     return parameters.epochs * max(rows // parameters.batch, 1)
 

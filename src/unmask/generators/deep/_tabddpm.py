@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from unmask.generators.deep._coding import Coded, Coding
-from unmask.generators.deep._layers import Adam, Batches, chunks, linear
+from unmask.generators.deep._layers import Adam, Batches, RunningMean, chunks, linear
 from unmask.generators.deep._segments import Segments
 from unmask.generators.deep._torch import Watch, Weights, weights_of, with_weights
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 OFFSET = 0.008  # of the cosine schedule (Nichol & Dhariwal 2021)
 WAVES = 64  # by which a step is told to the network
 FARTHEST = 5.0  # normal scores beyond are no numbers of any table
-AVERAGED = 0.995  # the released weights are a running mean, which draws better rows
 IMPOSSIBLE = -13.8  # log probability of a category that no training row has: one in a million
 
 
@@ -125,19 +124,16 @@ def train(parameters: TabDdpm, coding: Coding, coded: Coded, watch: Watch, strea
     """The running mean of the weights, after training at random steps with a rate that falls to zero."""
     network = Denoiser(parameters, coding, stream)
     values, levels = torch.from_numpy(coded.values), torch.from_numpy(coded.levels)
-    trained: list[Tensor] = list(network.parameters())
-    mean = [each.detach().clone() for each in trained]
-    optimiser = Adam(trained, rate=parameters.rate, decay=parameters.l2)
+    mean = RunningMean(network)
+    optimiser = Adam(list(network.parameters()), rate=parameters.rate, decay=parameters.l2)
     batches = Batches(len(values), parameters.batch, stream)
     for done in watch:
         batch = batches.next()
         step = torch.randint(parameters.diffusion_steps, (len(batch),), generator=stream)
         optimiser.rate = parameters.rate * (1 - done / watch.planned)
         optimiser.step(network.errors(values[batch], levels[batch], step, stream).mean())
-        with torch.no_grad():
-            torch._foreach_lerp_(mean, trained, 1 - min(AVERAGED, done / (done + 10)))
-    with torch.no_grad():
-        torch._foreach_copy_(trained, mean)
+        mean.add()
+    mean.settle()
     return weights_of(network)
 
 

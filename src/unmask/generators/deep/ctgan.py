@@ -37,8 +37,8 @@ class Ctgan:
     emits_real_values: ClassVar[bool] = False
     extra: ClassVar[str] = EXTRA
 
-    epochs: int = 100  # as many steps as batches fit into the table, so often
-    steps: int | None = None  # instead of epochs
+    steps: int = 600
+    epochs: int | None = None  # instead of steps: for each as many as batches fit into the table
     batch: int = 500
     embedding: int = 128
     generator_layers: tuple[int, ...] = (256, 256)  # as text: 256+256
@@ -46,6 +46,7 @@ class Ctgan:
     l2: float = 1e-6
     rate: float = 2e-4
     pac: int = 10
+    averaged: bool = True  # release the mean of the generator over the last tenth of the steps; the paper has none
     time_budget: float | None = None  # seconds; training ends then, finished or not
 
     def __post_init__(self) -> None:
@@ -58,7 +59,7 @@ class Ctgan:
             raise ParameterError(f"ctgan: batch is {self.batch}, pac is {self.pac}; batch must be a multiple of pac.")
 
     def fit(self, table: Table, rng: np.random.Generator, *, progress: Progress | None = None) -> CtganModel:
-        """Train for the epochs or steps; `progress` hears of every step."""
+        """Train for the steps or epochs; `progress` hears of every step."""
         check_fits(table, self.name)
         need_torch(self.name)
         from unmask.generators.deep import _ctgan

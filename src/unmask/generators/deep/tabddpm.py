@@ -41,10 +41,10 @@ class TabDdpm:
     emits_real_values: ClassVar[bool] = False
     extra: ClassVar[str] = EXTRA
 
-    epochs: int = 200  # as many steps as batches fit into the table, so often
-    steps: int | None = None  # instead of epochs
+    steps: int = 1000
+    epochs: int | None = None  # instead of steps: for each as many as batches fit into the table
     batch: int = 500
-    diffusion_steps: int = 100  # from a clean row to noise
+    diffusion_steps: int = 50  # from a clean row to noise
     layers: tuple[int, ...] = (256, 256)  # as text: 256+256
     l2: float = 0.0
     rate: float = 2e-3
@@ -56,7 +56,7 @@ class TabDdpm:
         object.__setattr__(self, "layers", layers_from("layers", self.layers, self.name))
 
     def fit(self, table: Table, rng: np.random.Generator, *, progress: Progress | None = None) -> TabDdpmModel:
-        """Train for the epochs or steps; `progress` hears of every step."""
+        """Train for the steps or epochs; `progress` hears of every step."""
         check_fits(table, self.name)
         need_torch(self.name)
         from unmask.generators.deep import _tabddpm

@@ -38,8 +38,8 @@ class Tvae:
     emits_real_values: ClassVar[bool] = False
     extra: ClassVar[str] = EXTRA
 
-    epochs: int = 100  # as many steps as batches fit into the table, so often
-    steps: int | None = None  # instead of epochs
+    steps: int = 1000
+    epochs: int | None = None  # instead of steps: for each as many as batches fit into the table
     batch: int = 500
     embedding: int = 128
     encoder_layers: tuple[int, ...] = (128, 128)  # as text: 128+128
@@ -57,7 +57,7 @@ class Tvae:
             object.__setattr__(self, name, layers_from(name, getattr(self, name), self.name))
 
     def fit(self, table: Table, rng: np.random.Generator, *, progress: Progress | None = None) -> TvaeModel:
-        """Train for the epochs or steps; `progress` hears of every step."""
+        """Train for the steps or epochs; `progress` hears of every step."""
         check_fits(table, self.name)
         need_torch(self.name)
         from unmask.generators.deep import _tvae
