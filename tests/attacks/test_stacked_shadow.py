@@ -194,7 +194,7 @@ def stack_and_parts(generator, seed, *, rows, shadows, tests):
 
 @pytest.mark.parametrize("generator", ["cart", "copula"])
 def test_stack_is_no_worse_than_its_best_part(generator):
-    """Paired over seeds on Adult; the best part is the best on average. tabddpm: tests/calibration/test_deep_attacks.py."""
+    """Paired over seeds on Adult; the best part is the best on average. tabddpm: tests/papers/test_deep.py."""
     found = [stack_and_parts(generator, seed, rows=150, shadows=80, tests=120) for seed in (10, 11, 12)]
     stacked, parts = np.mean([each[0] for each in found]), np.mean([each[1] for each in found], axis=0)
     assert stacked >= parts.max() - 0.01
