@@ -43,7 +43,7 @@ def test_outliers_are_rebuilt_from_deep_generators(found):
 
 
 def test_stack_is_no_worse_than_its_best_part_on_a_diffusion_model():
-    """Paired over seeds, on a model that remembers: 81 CPU s a seed. With hardly a leak the best of 28 parts is a matter of luck."""
+    """Paired over seeds, on a model that remembers: 81 CPU s a seed. With hardly a leak the best of 28 parts is one by luck."""
     generator = "tabddpm:steps=400,batch=50,diffusion_steps=20,layers=128+128"
     found = [stack_and_parts(generator, seed, rows=50, shadows=40, tests=60) for seed in (12, 13)]
     stacked, parts = np.mean([each[0] for each in found]), np.mean([each[1] for each in found], axis=0)
