@@ -34,6 +34,7 @@ $(OLDEST)/installed: pyproject.toml constraints-oldest.txt
 
 demo: $(VENV)/installed  ## install, then audit a leaky and a careful release of the bundled data
 	@$(BIN)/unmask demo
+	@echo "In your browser, with files of your own: $(BIN)/python -m pip install --constraint constraints.txt --editable '.[web]' && $(BIN)/unmask serve"
 
 test: $(VENV)/installed-test  ## every test but the long calibration runs (about 12 minutes at most)
 	@scripts/ensure-browser

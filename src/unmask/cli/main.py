@@ -42,6 +42,7 @@ VERBS = {
     "filter": "Drop synthetic rows that are too close to real ones, or outliers.",
     "decide": "Keep what a person decided about a result beside it.",
     "report": "Make the report of a finished run, or of several side by side.",
+    "serve": "The local page: files in, report out, in your browser.",
 }
 
 

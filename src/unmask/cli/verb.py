@@ -182,13 +182,13 @@ def names_code(plan: type[Plan]) -> bool:
 
 def deliver(result: Result, *, out: Path | None, as_json: bool, quiet: bool, run: Mapping[str, Any]) -> None:
     """Write a result to its directory and show it, as the options say."""
-    from unmask.results.directory import write
+    from unmask.results.directory import load, write
 
     if out is not None:
         from unmask.reports.html import write_report
 
         write(result, out, run=run)
-        write_report(result, out)
+        write_report(load(out), out)  # of what was written: `unmask report` makes the same bytes of it later
     if as_json:
         print(safe_json(json.dumps(result.to_plain(), indent=1, ensure_ascii=False)))
     elif not quiet:

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 import unmask
 from unmask.cli import main
+from unmask.errors import ParameterError
 from unmask.reports import html
 from unmask.results.grid import SeriesKind
 
@@ -200,3 +201,44 @@ def test_a_release_goes_to_its_own_audit(adults):
     assert told.plan["order"] == 3
     with pytest.raises(unmask.UnmaskError, match="two different audits"):
         unmask.reconstruct("mst", adults, synthetic=release)
+
+
+def differencing(result):
+    grid = next(one for one in result.grids if one.name == "differencing")
+    return [dict(zip(grid.columns, row, strict=True)) for row in grid.rows]
+
+
+def test_people_whose_rows_are_known_are_told_by_differencing(adults):
+    """Every member and every completion is right, and no stranger is taken for a member."""
+    told = unmask.reconstruct("independent", adults, **QUICK, search="none", unknown=("income", "age"))
+    found = finding(told, "differencing")
+    assert (found.severity, found.criterion, found.estimate.value) == ("high", "membership", 1.0)
+    lines = differencing(told)
+    assert [line["unknown columns"] for line in lines] == ["income", "income, age"]
+    assert all(line["record told"] == line["train people"] == 20 for line in lines)
+    assert all(line["holdout people taken for train"] == 0 for line in lines)
+    assert lines[1]["rows read each"] < lines[1]["completions each"]  # distances exclude most
+
+
+def test_noise_on_every_answer_ends_differencing(adults):
+    told = unmask.reconstruct("independent", adults, **QUICK, search="none", call_epsilon=0.1)
+    assert finding(told, "differencing").severity == "none"
+    assert all(line["record told"] == 0 for line in differencing(told))
+    assert any("40 of 40 people the oracle did not say" in note for note in told.notes)
+
+
+def test_unknown_columns_must_exist_and_leave_something_known(adults):
+    with pytest.raises(ParameterError, match="there is no column 'wage'"):
+        unmask.reconstruct("independent", adults, **QUICK, unknown=("wage",))
+    with pytest.raises(ParameterError, match="nothing is known of anybody"):
+        unmask.reconstruct("independent", adults, **QUICK, unknown=tuple(adults.schema.names))
+
+
+def test_a_similarity_filter_leaves_holes_with_train_people_in_their_middle():
+    plane = unmask.datasets.gaussian(2, 2000, seed=1)
+    told = unmask.reconstruct("copula", plane, **QUICK, filters=("similarity:radius=0.1,distance=euclid",))
+    grid = next(one for one in told.grids if one.name == "holes")
+    train, holdout = (dict(zip(grid.columns, row, strict=True)) for row in grid.rows)
+    assert train["at least"] > 0.3 > 0.1 > holdout["at most"]
+    bare = unmask.reconstruct("copula", plane, **QUICK)
+    assert not any(one.name == "holes" for one in bare.grids)

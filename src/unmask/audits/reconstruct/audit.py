@@ -16,8 +16,15 @@ from unmask.attacks.reconstruction.sample import locate
 from unmask.audits.part import Part, together
 from unmask.audits.plan import choices_of, takes
 from unmask.audits.reconstruct.oracle_game import Block, attacked
+from unmask.audits.reconstruct.oracle_holes import holes_part
 from unmask.audits.reconstruct.oracle_mitigations import mitigations_grid
-from unmask.audits.reconstruct.oracle_result import JudgedRecords, check_targets, oracle_part
+from unmask.audits.reconstruct.oracle_people import check_unknown, people_part
+from unmask.audits.reconstruct.oracle_result import (
+    JudgedRecords,
+    check_targets,
+    oracle_part,
+    shared_confidence,
+)
 from unmask.audits.reconstruct.oracle_rounds import Deployment, RoundsSetting, round_tasks, used
 from unmask.audits.reconstruct.plan import Locator, ReconstructPlan, Wanted
 from unmask.audits.reconstruct.release import ReleaseReconstruction
@@ -101,6 +108,7 @@ def audit_of(
         train, held = train.select(plan.columns), None if held is None else held.select(plan.columns)
     if plan.pictures and len(train.schema.columns) < PIXELS:
         raise ParameterError(f"--pictures shows the last {PIXELS} columns; the table has {len(train.schema.columns)}.")
+    check_unknown(plan, train)
     return OracleAudit(plan, plan.made(generator), train, held)
 
 
@@ -198,6 +206,9 @@ class OracleAudit:
             return together([noticed, failed, Part(not_tested=(nothing,))]).told(self.expected(), None)
         judged = JudgedRecords(self.plan, self.deployment, outcome, wanted.targets, wanted.controls)
         parts = [noticed, failed, Part(notes=wanted.notes), oracle_part(judged)]
+        if self.plan.differencing:
+            parts.append(people_part(self.plan, self.deployment, self.rules, shared_confidence(self.plan)))
+        parts.append(holes_part(self.deployment, self.plan.seed))
         if self.plan.mitigations and runner.is_late:
             parts.append(Part(not_tested=(NotTested("mitigations", *LATE),)))
         elif self.plan.mitigations:

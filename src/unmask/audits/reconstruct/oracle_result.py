@@ -72,10 +72,15 @@ def check_targets(targets: np.ndarray, controls: np.ndarray) -> None:
         )
 
 
+def shared_confidence(plan: ReconstructPlan) -> float:
+    """Of each headline finding: those with and without the oracle, and differencing, share the error."""
+    return 1 - (1 - plan.confidence) / (3 if plan.differencing else 2)
+
+
 def oracle_part(judged: JudgedRecords) -> Part:
     """Findings, lines, the cost, and records."""
     plan, outcome = judged.plan, judged.outcome
-    confidence = 1 - (1 - plan.confidence) / 2  # two headline findings share the error
+    confidence = shared_confidence(plan)
     places = judged.places
     false = int((judged.among(outcome.found.codes, judged.deployment.train.codes) == EMPTY).sum())
     rebuilt = len(outcome.found)

@@ -66,6 +66,16 @@ class ReconstructPlan(ReleaseReconstructionPlan, GeneratorPlan):
         help="Filter on what is drawn, such as similarity or outlier:share=0.1; may be repeated.",
         names=("--filter",),
     )
+    differencing: int = option(
+        20,
+        help="People of train and of holdout whose rows the attacker knows and asks about; 0 = nobody.",
+        least=0,
+        grows=True,
+    )
+    unknown: tuple[str, ...] = option(
+        (), help="Column that the attacker does not know of them; may be repeated.", grows=True,
+        shown="up to three at random",
+    )  # fmt: skip
     mitigations: bool = option(True, help="Try what rounding, limits, noise and filters would have done.", grows=True)
     pictures: bool = option(
         False, help="The data are public: show rebuilt 8 x 8 pictures (the last 64 columns) in the report.", grows=True
