@@ -21,8 +21,9 @@ VOID_SCHEMA = (
 @runtime_checkable
 class Model(Protocol):
     """What fitting leaves behind. Optional, for who sees the model: `log_likelihood(table)` per row, `measurements`,
-    `discriminator_score(table)` per row (higher = looks more real), and `evidence(target, others)`: named numbers about whether the target
-    was there beside the others, "likelihood ratio" among them (then the generator says `shows_evidence = True`).
+    `discriminator_score(table)` per row (higher = looks more real), and `evidence(target, others)`: named numbers about
+    whether the target was there beside the others, "likelihood ratio" among them (then the generator says
+    `shows_evidence = True`).
     """
 
     @property
