@@ -42,8 +42,8 @@ class SampledGaussian:
         """The accounting for people to check."""
         return (
             f"{self.steps:,} steps of Gaussian noise with multiplier {self.noise:.4g} on Poisson samples at rate "
-            f"{self.rate:.4g}: epsilon {self.epsilon(delta):.4g} by privacy loss distributions, {self.epsilon_by_moments(delta):.4g} by Renyi "
-            f"moments, at delta {delta:g}"
+            f"{self.rate:.4g}: epsilon {self.epsilon(delta):.4g} by privacy loss distributions, "
+            f"{self.epsilon_by_moments(delta):.4g} by Renyi moments, at delta {delta:g}"
         )
 
 
