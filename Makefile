@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 OLDEST := .venv-oldest
 # Two cores: two test processes, each with one thread of its own.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
-PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest --durations=25
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check check-oldest calibrate fuzz mutants bench papers soak docs clean

@@ -25,7 +25,7 @@ def completed(generator: str, seed: int):
     return completion(real, release, known=table.schema.keys, holdout=holdout, rng=rng)
 
 
-def main(seeds: str, *generators: str) -> None:
+def main(seeds: str = "0", *generators: str) -> None:
     """A line for each generator and seed."""
     first, _, last = seeds.partition("-")
     for generator in generators or GENERATORS:

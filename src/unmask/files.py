@@ -22,14 +22,18 @@ GROUP_FILE, GROUP_FOLDER = (
     0o2770,
 )  # or for those of a group, where the owner said so; files made there are the group's
 HERE = hashlib.sha256(platform.node().encode()).hexdigest()[:6]  # this machine, as names of scratch files have it
+CLOCKS_DIFFER = 60.0  # seconds by which a clock may have been set since a machine was started
 _STREAMS = ("/dev/", "/proc/")  # names of what is open already: never replaced, whatever stands behind them
 
 
-def write_atomically(path: Path, content: str | bytes, *, private: bool = False, group: bool = False) -> None:
+def write_atomically(
+    path: Path, content: str | bytes, *, private: bool = False, group: bool = False, lasting: bool = True
+) -> None:
     """Write a file so that a reader, or a crash, sees either the old content or the new.
 
     A link stays a link: what it leads to is replaced. Devices and pipes are written to. `private` files are readable by their
-    owner only (with `group`, by its group too), whatever the umask; others keep the rights that they have.
+    owner only (with `group`, by its group too), whatever the umask; others keep the rights that they have. What is not
+    `lasting` is soon written again: nobody waits until the disk has it, and a power cut may leave nothing.
     """
     # What a text cannot say in UTF-8 (half a character, from somebody's JSON) is written as JSON escapes it.
     data = content if isinstance(content, bytes) else content.encode("utf-8", errors="backslashreplace")
@@ -38,9 +42,8 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = False,
             with open(path, "ab") as handle:  # not from the start: a shell may have opened it to append
                 handle.write(data)
         else:
-            _replace(
-                Path(os.path.realpath(path)), data, rights=(GROUP_FILE if group else OWNER_FILE) if private else None
-            )
+            rights = (GROUP_FILE if group else OWNER_FILE) if private else None
+            _replace(Path(os.path.realpath(path)), data, rights=rights, lasting=lasting)
     except OSError as problem:
         raise RunError(f"{shown(path)}: cannot be written ({problem.strerror}). Choose another place.") from None
     except ValueError as problem:  # a path with a NUL
@@ -54,7 +57,7 @@ def is_stream(path: Path) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
-def _replace(target: Path, data: bytes, *, rights: int | None) -> None:
+def _replace(target: Path, data: bytes, *, rights: int | None, lasting: bool) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     # Short: the name itself may be as long as is allowed. Whose it is, is for `sweep`.
     scratch = target.with_name(f".unmask-{HERE}-{os.getpid()}-{secrets.token_hex(6)}.part")
@@ -63,13 +66,15 @@ def _replace(target: Path, data: bytes, *, rights: int | None) -> None:
         with open(os.open(scratch, flags, 0o666 if rights is None else OWNER_FILE), "wb") as handle:
             handle.write(data)
             handle.flush()
-            os.fsync(handle.fileno())  # on the disk before it has its name: a power cut leaves the old or the new
+            if lasting:
+                os.fsync(handle.fileno())  # on the disk before it has its name: a power cut leaves the old or the new
         if rights is not None:
             set_rights(scratch, rights)
         elif target.exists():
             set_rights(scratch, stat.S_IMODE(target.stat().st_mode))
         scratch.replace(target)
-        _keep_names(target.parent)
+        if lasting:
+            _keep_names(target.parent)
     finally:
         with suppress(OSError):
             scratch.unlink()
@@ -94,17 +99,30 @@ def sweep(folder: Path) -> None:
                 path.unlink()
 
 
-def is_running(process: int) -> bool:
-    """Whether there is such a process on this machine."""
+def is_running(process: int, *, at: float | None = None) -> bool:
+    """Whether there is such a process on this machine; with `at` (seconds since 1970), one that ran at that time already."""
     if os.name != "posix":
         return True  # there is no harmless way to ask
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
+        pass  # it is somebody else's
+    if at is None:
         return True
-    return True
+    state, began = _process(process)
+    return state != "Z" and began <= at + CLOCKS_DIFFER
+
+
+def _process(process: int) -> tuple[str, float]:
+    """The state of a process (Z: ended, and its parent has not asked yet) and when it began, where the system tells."""
+    with suppress(OSError, ValueError, IndexError, StopIteration):
+        state, *words = Path(f"/proc/{process}/stat").read_text(encoding="latin-1").rpartition(")")[2].split()
+        lines = Path("/proc/stat").read_text(encoding="latin-1").splitlines()
+        boot = next(float(line.split()[1]) for line in lines if line.startswith("btime"))
+        return state, boot + int(words[18]) / os.sysconf("SC_CLK_TCK")
+    return "", 0.0
 
 
 def make_folder(path: Path, *, group: bool = False) -> None:
@@ -131,6 +149,12 @@ def shown(path: Path) -> str:
     """A path for a message; nobody reads thousands of characters."""
     text = str(path)
     return text if len(text) <= 240 else f"{text[:120]}...{text[-60:]}"
+
+
+def digest_of_file(path: Path) -> str:
+    """The SHA-256 of its content."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def read_text(path: Path, *, error: type[UnmaskError] = InputError) -> str:

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from unmask.cli.main import answer
+from unmask.results import read_progress
 from unmask.simulation.executors.claims import Claims
 from unmask.simulation.task import Task, Whose
 
@@ -102,7 +103,10 @@ def test_a_prepared_run_is_drawn_by_others_and_judged_by_its_own_command(folder)
     helpers = [start("work", "prepared", "--shard", f"{k}/2", "--workers", 1, folder=folder) for k in range(2)]
     assert all("All draws are there." in ended(helper) for helper in helpers)
     assert drawn(folder / "prepared") == drawn(folder / "alone")
+    told = read_progress(folder / "prepared")
+    assert (told.verb, told.state, told.done) == ("work", "finished", told.total)
     here(*ATTACK, "--workers", 1, "--out", "prepared", folder=folder)
+    assert read_progress(folder / "prepared").verb == "attack"
     assert contents(folder / "prepared") == contents(folder / "alone")
     assert clean(folder / "prepared")
 

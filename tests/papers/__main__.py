@@ -31,7 +31,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if not DATA.is_dir():
         tell("The data sets are not there: set UNMASK_DATA to their folder (docs/how-to/data.md).")
         return 2
-    terms = Terms(DATA, asked.seed, asked.share, older=asked.keep, say=tell)
+    terms = Terms(DATA, asked.seed, asked.share, older=asked.keep, write=asked.write, seeds=asked.seeds, say=tell)
     if asked.again:
         forget(chosen, terms)
     return run_all(chosen, terms)
@@ -43,7 +43,16 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--list", action="store_true", help="what there is")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--share", type=float, default=1.0, help="of the repetitions, to try; below 1 no page is written"
+        "--share",
+        type=float,
+        default=1.0,
+        help="of the repetitions, to try; below 1 no page is written but with --write",
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=Terms.seeds, help="of long experiments over several seeds, so many only"
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="write the page of a share, too, and say there that it is one"
     )
     parser.add_argument("--again", action="store_true", help="run also what is finished, and the games of its paper")
     parser.add_argument(
@@ -86,7 +95,7 @@ def run_all(chosen: Sequence[Experiment], terms: Terms, places: Places = Places(
 
 def done(experiment: Experiment, terms: Terms, kept: Kept, places: Places) -> str:
     """Write the page; a share of an experiment is only shown."""
-    if terms.share != 1:
+    if not terms.whole and not terms.write:
         return f"a share of {terms.share:g}, not written to its page\n{body(experiment, terms, kept)}"
     page = write(experiment, terms, kept, places)
     return f"{kept.cpu:.0f} CPU s, {page.relative_to(places.root)}"

@@ -1,4 +1,4 @@
-"""Charts in the style of the report as files of their own, and the one chart that only papers need: marks by column."""
+"""Charts in the style of the report as files of their own, and the two that only papers need: marks by column, and pictures."""
 
 import math
 import re
@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 import unmask.reports
 from unmask.reports.charts import Chart
+from unmask.reports.charts.heat import SHADES
 from unmask.reports.charts.svg import WIDE, Axis, Words, around, chart, line, shortened, tag, text, tick
 from unmask.reports.charts.tradeoff import mark
 from unmask.reports.tables import sample
@@ -106,6 +107,33 @@ def _broken(name: str, width: float) -> list[str]:
         else:
             lines.append(word)
     return [shortened(each, width, size=12) for each in lines[:3]]
+
+
+def pictures_chart(
+    words: Words, lines: Sequence[tuple[str, Sequence[Sequence[int] | None]]], *, side: int, levels: int
+) -> Chart:
+    """Lines of small square pictures, each a list of pixels row by row; None is a gap."""
+    pixel, apart, left = 4.5, 5.0, 172.0
+
+    def draw(width: int) -> tuple[int, list[Markup]]:
+        parts: list[Markup] = []
+        room = side * pixel + apart
+        many = int((width - left) // room)
+        for number, (label, pictures) in enumerate(lines):
+            top = 8 + number * (room + 4)
+            parts.append(text(left - 8, top + side * pixel / 2 + 4, label, class_="tick end"))
+            boxes: dict[int, list[str]] = {}
+            for place, picture in enumerate(pictures[:many]):
+                for at, level in enumerate(picture or ()):
+                    x, y = left + place * room + at % side * pixel, top + at // side * pixel
+                    shade = 1 + min(SHADES - 1, int(level) * SHADES // levels)
+                    boxes.setdefault(shade, []).append(f"M{x:.1f} {y:.1f}h{pixel}v{pixel}h-{pixel}z")
+            parts += [
+                tag("path", d="".join(each), class_=f"heat heat-{shade}") for shade, each in sorted(boxes.items())
+            ]
+        return int(8 + len(lines) * (room + 4)), parts
+
+    return chart(words, draw, None)
 
 
 def alone(made: Chart) -> str:

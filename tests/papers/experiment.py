@@ -20,7 +20,8 @@ def _silent(text: str) -> None:
 class Terms:
     """On what terms an experiment runs: where data sets are, the seed, and the share of its repetitions.
 
-    What is finished is kept in a folder; `older` takes it though the program has changed since.
+    What is finished is kept in a folder; `older` takes it though the program has changed since. A share is written to the
+    page with `write` only, and the page says so.
     """
 
     data: Path
@@ -28,6 +29,8 @@ class Terms:
     share: float = 1.0
     folder: Path = ROOT / "build" / "papers"
     older: bool = False
+    write: bool = False  # the page, though it is a share
+    seeds: int = 3  # of experiments that are repeated over seeds and long
     say: Callable[[str], None] = _silent
     borrowed: list[float] = field(default_factory=list, compare=False)  # CPU seconds of games that were played before
 
@@ -38,7 +41,13 @@ class Terms:
     def place(self, name: str) -> Path:
         """The file of a result: by seed, and by share if it is not the whole."""
         share = "" if self.share == 1 else f"-share-{self.share:g}"
-        return self.folder / f"{name}-seed-{self.seed}{share}.json"
+        seeds = "" if self.seeds == Terms.seeds or "-game-" in name else f"-seeds-{self.seeds}"
+        return self.folder / f"{name}-seed-{self.seed}{share}{seeds}.json"
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self.share == 1 and self.seeds == Terms.seeds
 
     def once(self, name: str, play: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """A game that several experiments share, or one of many in a long one: played once, kept, and counted for each."""

@@ -16,6 +16,8 @@ from tests.papers.groundhog import (
     figure_15,
 )
 from tests.papers.hittmeir import table_6, tables_2_to_5, tables_7_to_10
+from tests.papers.reconsyn import figure_3 as reconsyn_figure_3
+from tests.papers.reconsyn import figure_5 as reconsyn_figure_5
 from tests.papers.reconsyn import figure_6 as reconsyn_figure_6
 from tests.papers.reconsyn import table_1, table_4
 from tests.papers.ruiz import risk_by_sets
@@ -42,6 +44,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     tables_7_to_10.EXPERIMENT,
     risk_by_sets.EXPERIMENT,
     table_1.EXPERIMENT,
+    reconsyn_figure_3.EXPERIMENT,
+    reconsyn_figure_5.EXPERIMENT,
     table_4.EXPERIMENT,
     reconsyn_figure_6.EXPERIMENT,
 )

@@ -60,7 +60,16 @@ def body(experiment: Experiment, terms: Terms, kept: Kept) -> str:
     shown = experiment.show(kept.found)
     parts = [f"![{chart.title}](../../images/papers/{chart.name}.svg)" for chart in shown.charts]
     parts += [markdown(grid) for grid in shown.tables]
-    parts.append(f"`python -m tests.papers {experiment.name} --seed {terms.seed}`: {kept.cpu:.0f} CPU s.")
+    words, left = "", []
+    if terms.share != 1:
+        words += f" --share {terms.share:g}"
+        left.append(f"{terms.share:.0%} of the repetitions")
+    if terms.seeds != Terms.seeds:
+        words += f" --seeds {terms.seeds}"
+        left.append(f"{terms.seeds} of {Terms.seeds} seeds")
+    told = "" if terms.whole else f" {', '.join(left)}.".capitalize()
+    share = words if terms.whole else f"{words} --write"
+    parts.append(f"`python -m tests.papers {experiment.name} --seed {terms.seed}{share}`: {kept.cpu:.0f} CPU s.{told}")
     return "\n\n".join(parts)
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tests.papers import __main__ as papers
-from tests.papers.drawing import Panel, alone, marks_chart
+from tests.papers.drawing import Panel, alone, marks_chart, pictures_chart
 from tests.papers.experiment import Experiment, Shown, Terms, table, words
 from tests.papers.experiments import EXPERIMENTS
 from tests.papers.page import END, Places, begin
@@ -101,6 +101,13 @@ def test_a_share_of_an_experiment_is_not_written(places, experiment, tmp_path, c
     assert page_of(places) == PAGE
 
 
+def test_a_share_that_is_written_says_so(places, experiment, tmp_path):
+    play([experiment("made-one")], places, tmp_path, share=0.25, write=True)
+    assert "made-one --seed 1 --share 0.25 --write`: 0 CPU s. 25% of the repetitions." in page_of(places)
+    play([experiment("made-one")], places, tmp_path, seeds=1, write=True)
+    assert "made-one --seed 1 --seeds 1 --write`: 0 CPU s. 1 of 3 seeds." in page_of(places)
+
+
 def test_what_is_left_is_told_before_each(places, experiment, tmp_path, capsys):
     play([experiment("made-one"), experiment("made-two")], places, tmp_path)
     assert "[1 of 2] made-one ... all that is left takes about 2 s" in capsys.readouterr().out
@@ -154,6 +161,13 @@ def test_a_chart_alone_brings_its_style_and_says_what_it_is():
         assert part in drawn
     assert drawn.count("<circle") == 3  # two marks and the sample
     assert drawn.count("<rect") == 3  # the paper, a mark and the sample
+
+
+def test_pictures_have_a_box_per_pixel_and_gaps_none():
+    made = pictures_chart(Words("made", "Pictures", "Two."), [("real", [[0, 15, 7, 3], None])], side=2, levels=16)
+    drawn = alone(made)
+    assert drawn.count("h4.5v4.5") == 4
+    assert {shade for shade in range(1, 6) if f'heat-{shade}"' in drawn} == {1, 3, 5}
 
 
 @pytest.mark.parametrize(

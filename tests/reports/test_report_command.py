@@ -90,7 +90,7 @@ def test_an_audit_leaves_its_report_beside_its_result(tmp_path):
     (tmp_path / "people.csv").write_text("age,sex\n" + "".join(f"{20 + k},{'fm'[k % 2]}\n" for k in range(40)))
     run("describe", tmp_path / "people.csv", "--out", tmp_path / "run", "--quiet")
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
-        "records.csv", "report.html", "result.json", "run.json", "summary.md",
+        "progress.json", "records.csv", "report.html", "result.json", "run.json", "summary.md",
     ]  # fmt: skip
 
 

@@ -7,11 +7,13 @@ import pytest
 
 from tests.results.test_migration import PATHS, plain_of
 from tests.results.test_result import full_result
+from unmask.results import Decision, Publishing, RunProgress
 from unmask.results.json_schema import json_schema
+from unmask.results.plain import to_plain
 from unmask.results.result import Result
 
 jsonschema = pytest.importorskip("jsonschema")
-KEPT = Path(__file__).parents[2] / "docs" / "reference" / "result.schema.json"
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +22,21 @@ def validator():
     return jsonschema.Draft202012Validator(json_schema())
 
 
-def test_the_file_is_current():
-    """If not: python -m unmask.results.json_schema > docs/reference/result.schema.json"""
-    assert json.loads(KEPT.read_text(encoding="utf-8")) == json_schema()
+@pytest.mark.parametrize("name", ["result", "progress", "decision"])
+def test_the_file_is_current(name):
+    """If not: python -m unmask.results.json_schema NAME > docs/reference/NAME.schema.json"""
+    assert json.loads((REFERENCE / f"{name}.schema.json").read_text(encoding="utf-8")) == json_schema(name)
+
+
+def test_progress_and_decisions_follow_theirs():
+    times = 2 * ["2026-01-01T00:00:00+00:00"]
+    progress = RunProgress("audit", "Reading", 0, None, *times, None, 1, "abc")
+    decision = Decision("A", Publishing.PUBLISH, "nothing was found", result="0" * 64)
+    for name, value in (("progress", progress), ("decision", decision)):
+        validator = jsonschema.Draft202012Validator(json_schema(name))
+        validator.validate(to_plain(value))
+        with pytest.raises(jsonschema.ValidationError):
+            validator.validate(to_plain(value) | {"version": 2})
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}-{path.stem}")

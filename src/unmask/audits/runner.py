@@ -21,6 +21,8 @@ from unmask.simulation.task import Setting, Task
 
 Say = Callable[[str], None]
 
+DRAWING, JUDGING = "Making the draws", "Judging the draws"
+
 
 class Audit(Protocol):
     """A plan with its inputs, read and checked."""
@@ -55,6 +57,7 @@ class Runner:
     seconds: float | None = None  # that the work may take
     began: float = field(default_factory=time.monotonic)
     group: bool = False  # whether draws are for others of the same group too
+    stage: Say = silent  # hears what is being done
     damaged: set[str] = field(default_factory=set)  # stored draws that were none of this run, and were drawn again
 
     @classmethod
@@ -100,7 +103,9 @@ class Runner:
 
     def draw(self, setting: Setting, tasks: Sequence[Task], store: Store) -> None:
         """Play every task that the store does not hold yet."""
+        self.stage(DRAWING)
         self.executor.run(setting, tasks, store, self.progress)
+        self.stage(JUDGING)
 
     def here(self) -> Runner:
         """The same in this process alone, for what is too small to be sent."""
@@ -110,13 +115,13 @@ class Runner:
         """The same with progress as a part of something larger: `done` are behind it."""
         return replace(self, progress=lambda more, _: self.progress(done + more, total))
 
-    def watched(self, progress: Progress) -> Runner:
+    def watched(self, progress: Progress, stage: Say = silent) -> Runner:
         """The same with somebody who watches."""
-        return replace(self, progress=progress)
+        return replace(self, progress=progress, stage=stage)
 
     def unwatched(self) -> Runner:
         """The same for small work on the side."""
-        return replace(self, progress=no_progress)
+        return replace(self, progress=no_progress, stage=silent)
 
 
 def all_cores() -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import ParameterError, RunError
-from unmask.files import parse_json, read_text, shown, write_atomically
+from unmask.files import digest_of_file, parse_json, read_text, shown, write_atomically
 
 if TYPE_CHECKING:
     from unmask.audits.plan import Plan
@@ -36,7 +36,6 @@ class Job:
     @classmethod
     def of(cls, verb: AuditVerb, plan: Plan, inputs: Mapping[str, Path], runner: Runner) -> Job:
         from unmask.audits.plan import choices_of
-        from unmask.results.directory import digest_of_file
 
         if runner.out is None or runner.draws is None:
             raise ParameterError("Others can work on a run only if it has a directory. Name one with --out.")
@@ -80,8 +79,6 @@ class Job:
 
     def files(self, elsewhere: Mapping[str, Path]) -> dict[str, Path]:
         """The input files, each at the place that was named or where the run had it; another content is an error."""
-        from unmask.results.directory import digest_of_file
-
         if unknown := [name for name in elsewhere if name not in self.inputs]:
             raise ParameterError(f"--input {unknown[0]}: this run reads {', '.join(self.inputs) or 'no file'}.")
         found = {name: elsewhere.get(name, Path(path)) for name, path in self.inputs.items()}

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import errno
 import importlib
 import io
 import os
@@ -17,11 +16,9 @@ from contextlib import suppress
 
 import click
 
+from unmask.cli.ending import ending
 from unmask.cli.saying import say
 from unmask.cli.trust import forget_the_working_directory
-from unmask.errors import UnmaskError
-
-NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 # The verbs in the order of help; each is the `command` of the file of its name, which is loaded when it is used.
 VERBS = {
@@ -43,6 +40,7 @@ VERBS = {
     "work": "Help with a run that another process leads: a cluster of plain processes.",
     "reverse-map": "Express a release as a permutation of the real table plus noise.",
     "filter": "Drop synthetic rows that are too close to real ones, or outliers.",
+    "decide": "Keep what a person decided about a result beside it.",
     "report": "Make the report of a finished run, or of several side by side.",
 }
 
@@ -112,22 +110,12 @@ def answer(arguments: Sequence[str] | None = None) -> int:
         shown = io.StringIO()
         problem.show(shown)
         return _told(shown.getvalue().rstrip(), problem.exit_code, problem)
-    except UnmaskError as problem:
-        return _told(str(problem), 2, problem)
-    except (KeyboardInterrupt, click.Abort) as problem:
-        return _told("Interrupted. With --out the same command continues where it stopped.", 3, problem)
     except BrokenPipeError:
         _give_up_output()
         return 0
-    except MemoryError as problem:
-        return _told("Out of memory. Use fewer rows, or a machine with more memory.", 2, problem)
-    except Exception as problem:  # noqa: BLE001 - the last line of defence: a message instead of a traceback
-        if isinstance(problem, OSError) and problem.errno in NO_ROOM:
-            return _told(f"Nothing more can be written: {problem.strerror}.", 2, problem)
-        what = f"{type(problem).__name__}: {str(problem)[:2000]}"
-        return _told(
-            f"This is a defect of unmask: {what}\nRun again with UNMASK_DEBUG=1 and report what it prints.", 70, problem
-        )
+    except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 - the last line of defence: a message, no traceback
+        end = ending(problem)
+        return _told(end.message, end.code, problem)
 
 
 def _told(message: str, code: int, problem: BaseException) -> int:

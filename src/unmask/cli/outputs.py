@@ -21,6 +21,7 @@ RUN_FILES = (
     "report.html",
     "summary.md",
 )  # what an audit writes into its directory
+PROGRESS = "progress.json"  # written from the beginning on: one without a result is that of a run which was interrupted
 DELIMITERS = (",", ";", "\t", "|")
 
 KINDS = {  # kind: what people call it
@@ -95,11 +96,14 @@ def check_output(path: Path, kind: str, *, force: bool | None = None) -> None:
 
 def _check_folder(folder: Path, *, force: bool) -> None:
     """A run directory: not the place of an input, and no folder with files of the same names that no audit wrote."""
-    for name in RUN_FILES:
+    for name in (*RUN_FILES, PROGRESS):
         _not_an_input(folder / name)
     if force or os.path.exists(folder / RUN_FILES[0]):
         return  # whose result it is, is asked later
-    if others := [name for name in RUN_FILES if os.path.lexists(folder / name)]:
+    others = [name for name in RUN_FILES if os.path.lexists(folder / name)]
+    if os.path.lexists(folder / PROGRESS) and not _is(folder / PROGRESS, "progress"):
+        others += [] if os.path.isdir(folder / "draws") else [PROGRESS]
+    if others:
         raise ParameterError(
             f"{folder}: holds {', '.join(others)}, but no result of unmask. Choose another --out, or replace them with --force."
         )
@@ -148,6 +152,7 @@ def _is(path: Path, kind: str) -> bool:
         "junit": start.startswith(b"<?xml") and b"<testsuite" in start,
         "scores": start.startswith(b"PK\x03\x04"),
         "pdf": start.startswith(b"%PDF"),
+        "progress": start.startswith(b"{") and b'"eta_seconds"' in start,
     }
     return begins[kind]
 

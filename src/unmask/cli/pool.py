@@ -14,7 +14,8 @@ from unmask.audits.foreign.plan import PoolExportPlan, PoolPlan
 from unmask.cli.everyone import SCORES
 from unmask.cli.options import PATH, chosen, of_plan, quiet, real, schema, table
 from unmask.cli.saying import say
-from unmask.cli.verb import AuditVerb, verb, watch
+from unmask.cli.verb import AuditVerb, verb
+from unmask.cli.watching import watch
 from unmask.results.readable import readable
 
 EXPORT = """Write training files for a generator that somebody else runs.
@@ -34,8 +35,8 @@ def export(real: Path, out: Path, schema: Path | None, quiet: bool, **given: Any
     from unmask.audits.foreign.export import export_pool
 
     choices = chosen(PoolExportPlan, given)
-    with watch("Writing training files", quiet=quiet) as progress:
-        done = export_pool(real, out, schema=schema, progress=progress, **choices)
+    with watch("Writing training files", quiet=quiet) as bar:
+        done = export_pool(real, out, schema=schema, progress=bar.progress, **choices)
     if quiet:
         return
     seed = choices.get("seed", 0)

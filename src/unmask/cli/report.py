@@ -56,13 +56,14 @@ def _one(place: Path, result: Result, out: Path | None) -> None:
     from unmask.files import write_atomically
     from unmask.reports import html
     from unmask.reports.terminal import show
+    from unmask.results.decision import decided
     from unmask.results.directory import read_run
 
     run = read_run(place)
     if out is None:
         html.write_report(result, place)
     else:
-        write_atomically(out, html.render(result, run))
+        write_atomically(out, html.render(result, run, decided(place)))
     show(result, Console(), run=run)
 
 

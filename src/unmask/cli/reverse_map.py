@@ -15,7 +15,8 @@ import click
 from unmask.cli import options
 from unmask.cli.outputs import check_output
 from unmask.cli.saying import safe_json, say
-from unmask.cli.verb import verb, watch
+from unmask.cli.verb import verb
+from unmask.cli.watching import watch
 
 
 def run(
@@ -41,8 +42,8 @@ def run(
     hush = quiet or as_json
     with watch("Reading", quiet=hush):
         ready = ReverseMap.of(plan, real=real, synthetic=list(synthetic), schema=schema)
-    with watch("Mapping", quiet=hush) as progress:
-        found = ready.run(Runner.of(workers, progress=progress))
+    with watch("Mapping", quiet=hush) as bar:
+        found = ready.run(Runner.of(workers, progress=bar.progress))
     for file, table in zip(files, found.sets, strict=True):
         write_csv(table, file)
     if as_json:

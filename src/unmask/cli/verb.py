@@ -6,8 +6,7 @@ import datetime
 import json
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from unmask.cli import trust as trusting
 from unmask.cli.options import PATH, TableArgument, chosen, of_a_run, of_draws, of_plan
 from unmask.cli.outputs import force, guarded, writes
 from unmask.cli.saying import safe_json, say
+from unmask.cli.watching import ProgressFile, watch
 from unmask.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class AuditVerb:
         from unmask.audits.runner import Runner, silent
         from unmask.cli.job import Job, executor_for
         from unmask.registry import load_class
-        from unmask.results.directory import input_files
+        from unmask.results.directory import holds_result, input_files
 
         typed = chosen(self.plan, given)
         choices = plans.read_plan(self.plan, plan_file) if plan_file else {}
@@ -114,30 +114,40 @@ class AuditVerb:
         executor = executor_for(cluster, workers, out, time_budget)
         runner = Runner.of(executor, out=out, pool=pool, time_budget=time_budget, say=silent if hush else say)
         runner = replace(runner, group=share_with_group)
-        with watch("Reading", quiet=hush):
-            audit: Any = load_class(self.audit)
-            ready = audit.of(plan, **given)
-            files = input_files({name: given[name] for name in self._sources() if given.get(name)})
-        check_out(out, ready.expected())
-        if prepare or cluster == "shared":
-            Job.of(self, plan, {name: given[name] for name in self._sources() if given.get(name)}, runner).write(out)
-        if prepare:
-            runner.say(
-                f"Now: unmask work {out}, as often and on as many machines as you like; then repeat this command."
-            )
-            return
-        if not hush:
-            ask_first(getattr(ready, "preflight", None))
-        with watch(self.doing, quiet=hush) as progress:
-            result = replace(ready.run(runner.watched(progress)), files=files)
-        deliver(result, out=out, as_json=as_json, quiet=quiet, run=how_it_ran(runner.workers, runner.damaged))
-        if junit is not None:
-            from unmask.files import write_atomically
-            from unmask.reports.junit import junit_xml
-            from unmask.results.state import FailOn
+        with ProgressFile(None if prepare else out, _path(), group=share_with_group) as kept:
+            if out is not None and not holds_result(out):
+                kept.begin()
+            with watch("Reading", quiet=hush):
+                kept.watch.stage("Reading the files")
+                audit: Any = load_class(self.audit)
+                ready = audit.of(plan, **given)
+                files = input_files({name: given[name] for name in self._sources() if given.get(name)})
+            check_out(out, ready.expected())
+            kept.begin()
+            if prepare or cluster == "shared":
+                read = {name: given[name] for name in self._sources() if given.get(name)}
+                Job.of(self, plan, read, runner).write(out)
+            if prepare:
+                runner.say(
+                    f"Now: unmask work {out}, as often and on as many machines as you like; then repeat this command."
+                )
+                return
+            if not hush:
+                ask_first(getattr(ready, "preflight", None))
+            with watch(self.doing, quiet=hush) as bar:
+                seen = bar + kept.watch
+                seen.stage(self.doing)
+                result = replace(ready.run(runner.watched(seen.progress, seen.stage)), files=files)
+            kept.watch.stage("Writing the report")
+            deliver(result, out=out, as_json=as_json, quiet=quiet, run=how_it_ran(runner.workers, runner.damaged))
+            if junit is not None:
+                from unmask.files import write_atomically
+                from unmask.reports.junit import junit_xml
+                from unmask.results.state import FailOn
 
-            write_atomically(junit, junit_xml(result, FailOn(fail_on)))
-        finish(result, fail_on)
+                write_atomically(junit, junit_xml(result, FailOn(fail_on)))
+            kept.watch.stage("Done")
+            finish(result, fail_on)
 
     def _sources(self) -> list[str]:
         """Tables and whatever else is read, in the order of the command."""
@@ -145,6 +155,11 @@ class AuditVerb:
 
     def _words(self) -> list[str]:
         return [(each.metavar or each.name or "").upper() for each in self.tables if each.required]
+
+
+def _path() -> str:
+    """The running command as it is typed behind `unmask`."""
+    return click.get_current_context().command_path.partition(" ")[2]
 
 
 def ask_first(preflight: Preflight | None) -> None:
@@ -209,31 +224,3 @@ def finish(result: Result, fail_on: str) -> None:
 
     if code := FailOn(fail_on).exit_code(result):
         raise click.exceptions.Exit(code)
-
-
-@contextmanager
-def watch(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar with the time that is left, on the error stream; silent where nobody watches."""
-    if quiet:
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -18,7 +18,8 @@ import click
 from unmask.cli import trust as trusting
 from unmask.cli.options import PATH, quiet
 from unmask.cli.saying import say
-from unmask.cli.verb import verb, watch
+from unmask.cli.verb import verb
+from unmask.cli.watching import ProgressFile, watch
 
 
 def run(
@@ -49,8 +50,13 @@ def run(
         say=silent if quiet else say,
         group=job.group,
     )
-    with watch("Working along", quiet=quiet) as progress:
-        ready.run(runner.watched(progress))
+    with (
+        ProgressFile(directory, "work", group=job.group, helps=True) as kept,
+        watch("Working along", quiet=quiet) as bar,
+    ):
+        kept.begin()
+        seen = bar + kept.watch
+        ready.run(runner.watched(seen.progress, seen.stage))
     if not quiet:
         say("All draws are there.")
 

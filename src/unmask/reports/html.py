@@ -22,6 +22,7 @@ from unmask.reports import words
 from unmask.reports.sections import IN_FULL, page_of
 from unmask.reports.summary import summary
 from unmask.reports.tables import sample, table_of
+from unmask.results.decision import Decided, decided
 from unmask.results.directory import read_run
 from unmask.results.readable import readable
 from unmask.results.result import Result
@@ -34,10 +35,10 @@ REPORT, SUMMARY = "report.html", "summary.md"
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render(result: Result, run: Mapping[str, Any] | None = None) -> str:
-    """The page of one result; `run` is what run.json holds."""
+def render(result: Result, run: Mapping[str, Any] | None = None, decision: Decided | None = None) -> str:
+    """The page of one result; `run` is what run.json holds, `decision` what a person decided about it."""
     page = page_of(for_sharing(result), run)
-    return _environment().get_template("report.html").render(page=page)
+    return _environment().get_template("report.html").render(page=page, decided=decision)
 
 
 def render_comparison(results: Mapping[str, Result], links: Mapping[str, str] | None = None) -> str:
@@ -58,9 +59,9 @@ def write_report(result: Result, path: str | Path) -> Path:
     if path.suffix.lower() == ".html" and not os.path.isdir(path):
         write_atomically(path, render(result))
         return path
-    run = read_run(path)
-    write_atomically(path / REPORT, render(result, run))
-    write_atomically(path / SUMMARY, summary(result, run))
+    run, found = read_run(path), decided(path)
+    write_atomically(path / REPORT, render(result, run, found))
+    write_atomically(path / SUMMARY, summary(result, run, found))
     return path / REPORT
 
 

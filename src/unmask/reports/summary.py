@@ -9,22 +9,28 @@ from typing import Any
 from unmask.reports import words
 from unmask.reports.notes import merged
 from unmask.reports.record import criteria_of
+from unmask.results.decision import Decided
 from unmask.results.next_steps import NextStep, next_steps
-from unmask.results.readable import one_line, readable
+from unmask.results.readable import LONGEST, one_line, readable
 from unmask.results.result import Result
 from unmask.results.sharing import for_sharing
 
 TOP = 5
 NO_WIDTH = "&#8203;"
+ANOTHER_RESULT = "It is about another result than this one: decide again."
 
 
-def summary(result: Result, run: Mapping[str, Any] | None = None) -> str:
-    """Verdict, what to do, criteria, the worst findings, and what was not tested; `run` is what run.json holds."""
+def summary(result: Result, run: Mapping[str, Any] | None = None, decision: Decided | None = None) -> str:
+    """Verdict, what to do, criteria, the worst findings, and what was not tested.
+
+    `run` is what run.json holds, `decision` what a person decided about the result.
+    """
     result = for_sharing(result)
     said = words.verdict(result)
     title = words.title_of(result)
     lines = [f"## {safe(title)}", "", f"**{said.badge.shape} {said.badge.label}: {safe(said.sentence)}**", ""]
     lines += [f"- {safe(line)}" for line in (*said.support, *said.left_out)]
+    lines += _decision(decision)
     for question, told in words.by_question(result):
         lines += ["", f"{safe(question)}", "", *(f"- {safe(line)}" for line in told)]
     lines += ["", "What to do next:", "", *(f"1. {_step(step)}" for step in next_steps(result, run))]
@@ -52,6 +58,17 @@ def _step(step: NextStep) -> str:
     return safe(step.text) + (f" `{command}`" if command else "")
 
 
+def _decision(decided: Decided | None) -> Sequence[str]:
+    if decided is None:
+        return ()
+    made = decided.decision
+    if made is None:
+        return "", f"Decision: there is one, but it cannot be shown. {safe(decided.problem)}"
+    stale = "" if decided.is_about_this else f" {ANOTHER_RESULT}"
+    told = f"Decision: **{made.decision}**, {safe(made.reviewer)}, {safe(made.date)}.{stale}"
+    return "", told, "", f"> {safe(made.reasons, len(made.reasons))}"
+
+
 def _findings(result: Result) -> Sequence[str]:
     worst = result.leaks
     if not worst:
@@ -68,13 +85,13 @@ def _findings(result: Result) -> Sequence[str]:
     return lines
 
 
-def safe(text: str) -> str:
+def safe(text: str, longest: int = LONGEST) -> str:
     """Text that Markdown shows as it is: no markup, no link, no mention, one line.
 
     Forges look for mentions, numbers of issues and addresses in the page that they have made, after escapes are gone: only a
     character of no width in between stops them.
     """
-    text = readable(text).replace("\n", " ")
+    text = readable(text, longest).replace("\n", " ")
     text = re.sub(r"([\\`*_\[\]|~$])", r"\\\1", text)
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = re.sub("[@#]", lambda found: f"&#{ord(found[0])};{NO_WIDTH}", text)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from unmask.errors import InputError, RunError
-from unmask.files import is_stream, parse_json, read_text, shown, write_atomically
+from unmask.files import digest_of_file, is_stream, parse_json, read_text, shown, write_atomically
 from unmask.results.grid import Cell
 from unmask.results.plain import from_plain, to_plain
 from unmask.results.readable import FORMULAS, spreadsheet_text
@@ -64,6 +64,11 @@ def check_directory(directory: str | Path, expected: Result | None = None) -> No
         ) from None
     if expected is not None:
         check_plan(directory, expected)
+
+
+def holds_result(directory: str | Path) -> bool:
+    """Whether there is the result of a run already."""
+    return os.path.exists(Path(directory) / RESULT)
 
 
 def load(directory: str | Path) -> Result:
@@ -145,12 +150,6 @@ def input_files(sources: Mapping[str, Any]) -> tuple[InputFile, ...]:
 
 def _digest_of_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", errors="backslashreplace")).hexdigest()
-
-
-def digest_of_file(path: Path) -> str:
-    """The SHA-256 of its content."""
-    with open(path, "rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def check_plan(directory: Path, result: Result) -> None:

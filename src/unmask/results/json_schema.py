@@ -1,6 +1,7 @@
-"""The JSON Schema of a result, made from its types: `python -m unmask.results.json_schema` prints it.
+"""JSON Schemas of a result, of progress.json and of decision.json, made from their types.
 
-It is kept as docs/reference/result.schema.json, for those who read or write results without this package.
+`python -m unmask.results.json_schema [result|progress|decision]` prints one. They are kept as docs/reference/*.schema.json, for
+those who read or write these files without this package.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from unmask.results import decision, progress
+from unmask.results.decision import Decision
+from unmask.results.progress import RunProgress
 from unmask.results.result import FORMAT, Result
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -26,18 +30,18 @@ _NUMBER = {
 _COMMENTED = re.compile(r"^    (\w+)\b.*?  # (.+)$", re.MULTILINE)  # a field or a member, and what stands behind it
 
 
-def json_schema() -> dict[str, Any]:
-    """The schema of what `Result.to_plain` gives."""
+def json_schema(name: str = "result") -> dict[str, Any]:
+    """The schema of what `Result.to_plain` gives, or of the file of this name beside it."""
+    kind, title, counted, number = {
+        "result": (Result, "A result of unmask", "format", FORMAT),
+        "progress": (RunProgress, "How far a run of unmask is", "version", progress.VERSION),
+        "decision": (Decision, "What was decided about a result of unmask", "version", decision.VERSION),
+    }[name]
     known: dict[str, Any] = {"Number": _NUMBER}
-    _schema(Result, known)
-    whole = known.pop("Result")
-    whole["properties"]["format"] = {"const": FORMAT}
-    return {
-        "$schema": DRAFT,
-        "title": f"A result of unmask, format {FORMAT}",
-        **whole,
-        "$defs": dict(sorted(known.items())),
-    }
+    _schema(kind, known)
+    whole = known.pop(kind.__name__)
+    whole["properties"][counted] = {"const": number}
+    return {"$schema": DRAFT, "title": f"{title}, {counted} {number}", **whole, "$defs": dict(sorted(known.items()))}
 
 
 def _schema(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
@@ -97,4 +101,4 @@ def _comments(kind: type) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(json_schema(*sys.argv[1:]), indent=1, ensure_ascii=False) + "\n")

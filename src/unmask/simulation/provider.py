@@ -20,7 +20,8 @@ from unmask.metrics.similarity import Distance, Reference, Similarity
 from unmask.tables.distance import kth_distances
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
-from unmask.threats.oracle import Answers, CallCount, Rules, ScoresShown, table_of
+from unmask.threats.knowledge import ScoresShown
+from unmask.threats.oracle import Answers, CallCount, Rules, table_of
 
 FEW = 64  # rows that are compared without packing the train table anew
 PERCENTILE = 5.0

@@ -38,45 +38,50 @@ class Texts:
     def are_numbers(self) -> bool:
         return self.numbers is not None and self.numbers.kept
 
-    def remarks(self) -> Iterator[str]:
-        """What a person should know about the reading; layouts and marks, never a value."""
+    def remarks(self) -> Iterator[tuple[str, str]]:
+        """What a person should know about the reading, with a code for each; layouts and marks, never a value."""
         if self.layouts:
             yield from self._about_dates()
         elif self.long or (self.numbers is not None and not self.numbers.kept):
             yield (
+                "long-numbers",
                 "holds numbers that are larger or have more digits than a calculation keeps (whole ones up to 2^53, others "
-                "about 16 digits): it is taken as text, so that no two become equal."
+                "about 16 digits): it is taken as text, so that no two become equal.",
             )
         elif self.numbers is not None:
             yield from self._about_numbers(self.numbers)
 
-    def _about_dates(self) -> Iterator[str]:
+    def _about_dates(self) -> Iterator[tuple[str, str]]:
         likely, *others = self.layouts
         if not self.layout:
             yield (
+                "two-digit-years",
                 f"looks like dates with years of two digits, which do not tell the century: it is taken as text. To have dates, "
-                f"set its kind to 'datetime' and its format to '{likely}' in the schema, or write years with four digits."
+                f"set its kind to 'datetime' and its format to '{likely}' in the schema, or write years with four digits.",
             )
         elif others:
             yield (
+                "ambiguous-dates",
                 f"holds dates that could be written day first or month first; they are read day first ('{likely}'). If months "
-                f"come first, set its format to '{others[0]}' in the schema."
+                f"come first, set its format to '{others[0]}' in the schema.",
             )
         elif not likely.startswith(ISO):
-            yield f"holds dates written as '{likely}'."
+            yield "date-layout", f"holds dates written as '{likely}'."
 
-    def _about_numbers(self, found: NumberTexts) -> Iterator[str]:
+    def _about_numbers(self, found: NumberTexts) -> Iterator[tuple[str, str]]:
         if found.other is not None:
             yield (
+                "ambiguous-numbers",
                 f"holds numbers that are read with {found.numerals}; they could be written with {found.other} as well. If so, "
-                f"set its decimal to '{found.other.decimal}' and its thousands to '{found.other.thousands}' in the schema."
+                f"set its decimal to '{found.other.decimal}' and its thousands to '{found.other.thousands}' in the schema.",
             )
         elif found.numerals != PLAIN:
-            yield f"holds numbers written with {found.numerals}."
+            yield "number-marks", f"holds numbers written with {found.numerals}."
         if found.whole and self._could_be_compact_dates():
             yield (
+                "compact-dates",
                 f"holds whole numbers that could be dates: it is taken as numbers. If they are dates, set its kind to 'datetime' "
-                f"and its format to '{COMPACT}' in the schema."
+                f"and its format to '{COMPACT}' in the schema.",
             )
 
     def _could_be_compact_dates(self) -> bool:

@@ -14,6 +14,7 @@ from unmask.tables._dates import ISO, dates_of_texts
 from unmask.tables._numerals import LARGEST_INTEGER, NUMBER
 from unmask.tables._raw import RawColumn, count_dates, raw_column
 from unmask.tables._texts import MISSING_TEXTS, Texts, texts_of
+from unmask.tables.noticed import Noticed, sentences
 from unmask.tables.schema import MAX_VALUES, Column, Kind, Origin, Schema, quoted
 
 DIGITS = re.compile(r"\s*[+-]?[\d.]+([eE][+-]?\d+)?\s*")  # a number, or a code with leading zeros
@@ -58,8 +59,13 @@ class Inferred:
     """A guessed schema, and what a person should know about the guess."""
 
     schema: Schema
-    notes: tuple[str, ...]
-    readings: tuple[str, ...] = ()  # those of the notes that say how texts were read as dates and numbers
+    noticed: tuple[Noticed, ...]
+    readings: tuple[Noticed, ...] = ()  # those that say how texts were read as dates and numbers
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """For people."""
+        return sentences(self.noticed)
 
 
 @dataclass(frozen=True)
@@ -87,20 +93,21 @@ def infer_schema(
         if name not in frame.columns:
             raise InputError(f"{where}: there is no column '{name}'. Columns: {quoted(frame.columns)}.")
     columns: list[Column] = []
-    notes: list[str] = []
-    readings: list[str] = []
+    notes: list[Noticed] = []
+    readings: list[Noticed] = []
     for name in frame.columns:
         if name == hints.person or name in identifiers:
             continue
         raw = raw_column(frame[name], where, from_file=from_file)
         kind, layout = hints.kinds.get(name), hints.layouts.get(name, "")
         texts = texts_of(raw, kind, decimal)
-        remarks = [] if layout else [f"{where}: column '{name}' {remark}" for remark in texts.remarks()]
-        readings += remarks
-        notes += remarks
+        remarks = [] if layout else [(code, f"{where}: column '{name}' {told}") for code, told in texts.remarks()]
+        readings += [Noticed(code, told, (name,)) for code, told in remarks]
+        notes += [Noticed(code, told, (name,)) for code, told in remarks]
         if kind is None and (reason := _identifies(raw, texts, len(frame))):
             identifiers.append(name)
-            notes.append(f"{where}: column '{name}' is left out as an identifier: {reason}.")
+            told = f"{where}: column '{name}' is left out as an identifier: {reason}."
+            notes.append(Noticed("identifier", told, (name,)))
             continue
         try:
             column = _infer_column(raw, texts, kind, layout or texts.layout, where, binning)
@@ -257,21 +264,26 @@ def quantile_cuts(column: Column, present: np.ndarray, bins: int) -> tuple[float
     return tuple(sorted(float(cut) for cut in cuts if cut > column.lower))
 
 
-def _remarks(column: Column, raw: RawColumn, rows: int, where: str) -> list[str]:
+def _remarks(column: Column, raw: RawColumn, rows: int, where: str) -> list[Noticed]:
     """What a person should check about a guessed column."""
-    name, notes = f"{where}: column '{column.name}'", []
+    name, notes = f"{where}: column '{column.name}'", list[Noticed]()
+
+    def add(code: str, told: str) -> None:
+        notes.append(Noticed(code, f"{name} {told}", (column.name,)))
+
     if raw.missing_count == rows:
-        notes.append(f"{name} has no values at all.")
+        add("all-missing", "has no values at all.")
     elif rows > 1 and not raw.missing_count and _is_constant(column):
-        notes.append(f"{name} has the same value in every row.")
+        add("constant", "has the same value in every row.")
     if column.kind is Kind.INTEGER and rows >= FEW_ROWS and _distinct(column, raw) == rows:
-        notes.append(f"{name} differs in every row; if it identifies people, list it under identifiers.")
+        add("all-different", "differs in every row; if it identifies people, list it under identifiers.")
     if column.kind is Kind.CATEGORICAL and raw.from_file:
         others = [text for text in raw.texts if not DIGITS.fullmatch(text)]
         if len(raw.texts) > 2 * len(others) > 0:
-            notes.append(
-                f"{name} is mostly numbers, but {len(others)} of its texts are not, so it is taken as categories. "
-                "If it is a number, set its kind in the schema and list those texts under missing."
+            add(
+                "mostly-numbers",
+                f"is mostly numbers, but {len(others)} of its texts are not, so it is taken as categories. "
+                "If it is a number, set its kind in the schema and list those texts under missing.",
             )
     return notes
 

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,22 @@ def infer(loaded: Frame, hints: Hints = Hints(), *, binning: Binning = Binning()
     return infer_schema(
         loaded.frame, loaded.where, hints=hints, binning=binning, from_file=loaded.from_file, decimal=loaded.decimal
     )
+
+
+def infer_together(
+    loaded: Frame, others: Sequence[Frame], hints: Hints = Hints(), *, binning: Binning = Binning()
+) -> Inferred:
+    """The schema of a frame whose domains hold the values of others of the same population too.
+
+    What identifies people is told by the first alone: where tables number their rows from 1, every number occurs twice.
+    """
+    first = infer(loaded, hints, binning=binning)
+    alike = [each.frame for each in others if each.from_file == loaded.from_file]
+    if not alike:
+        return first
+    together = replace(loaded, frame=pd.concat([loaded.frame, *alike], ignore_index=True)[list(loaded.frame.columns)])
+    whole = infer(together, replace(hints, identifiers=first.schema.identifiers), binning=binning)
+    return replace(whole, noticed=(*(each for each in first.noticed if each.code == "identifier"), *whole.noticed))
 
 
 def identifiers_in(loaded: Frame, hints: Hints) -> tuple[str, ...]:

@@ -138,10 +138,10 @@ def _column_from_plain(name: str, plain: Any, where: str) -> Column:
         for limit in ("lower", "upper"):
             if limit not in plain:
                 raise SchemaError(f"{place}.{limit} is missing. Write the public range of the column.")
-            fields[limit] = _number(plain[limit], resolution, f"{place}.{limit}")
+            fields[limit] = number_from_plain(plain[limit], resolution, f"{place}.{limit}")
         if not isinstance(cuts := plain.get("cuts", []), list):
             raise SchemaError(f"{place}.cuts is {short(cuts)}; write a list of numbers or dates.")
-        fields["cuts"] = tuple(_number(cut, resolution, f"{place}.cuts") for cut in cuts)
+        fields["cuts"] = tuple(number_from_plain(cut, resolution, f"{place}.cuts") for cut in cuts)
         bins = plain.get("bins", 20)
         if not isinstance(bins, int) or isinstance(bins, bool):
             raise SchemaError(f"{place}.bins is {short(bins)}; write a whole number.")
@@ -211,7 +211,8 @@ def _plain_number(number: float, column: Column) -> Any:
     return int(number) if column.is_integral or (number.is_integer() and abs(number) < 1e15) else number
 
 
-def _number(value: Any, resolution: str, place: str) -> float:
+def number_from_plain(value: Any, resolution: str, place: str) -> float:
+    """A number, or a date of this resolution as the number that it counts; an error names the place."""
     if resolution:
         try:
             date = np.datetime64(value, resolution)  # type: ignore[call-overload]

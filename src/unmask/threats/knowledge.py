@@ -80,3 +80,12 @@ def allowed(data: Data, box: Box) -> frozenset[Access]:
     if box is Box.WHITE:
         held.add(Access.MODEL)
     return frozenset(held)
+
+
+class ScoresShown(StrEnum):
+    """Which scores an answer holds where all tests pass."""
+
+    ALL = "all"  # IMS, mean and 5th percentile of DCR and NNDR
+    MEAN = "mean"  # IMS and the means
+    PERCENTILE = "percentile"  # IMS and the 5th percentiles
+    NONE = "none"  # pass or fail alone

@@ -8,7 +8,6 @@ since augmentation is a selling point. Put the metrics of another product behind
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
@@ -16,15 +15,7 @@ import numpy as np
 from unmask.errors import ParameterError
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
-
-
-class ScoresShown(StrEnum):
-    """Which scores an answer holds where all tests pass."""
-
-    ALL = "all"  # IMS, mean and 5th percentile of DCR and NNDR
-    MEAN = "mean"  # IMS and the means
-    PERCENTILE = "percentile"  # IMS and the 5th percentiles
-    NONE = "none"  # pass or fail alone
+from unmask.threats.knowledge import ScoresShown
 
 
 @dataclass(frozen=True)

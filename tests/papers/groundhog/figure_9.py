@@ -7,7 +7,7 @@ from tests.papers.drawing import Panel, marks_chart
 from tests.papers.experiment import Experiment, Shown, Terms, table
 from tests.papers.groundhog.releases import CHARGES, MECHANISMS, OURS, RISK, Halves, releases, short
 from tests.papers.groundhog.texas import texas
-from unmask.reports.charts.svg import Words
+from unmask.reports.charts.svg import Chart, Words
 from unmask.tables.table import Table
 from unmask.utility.moments import moments
 
@@ -63,7 +63,7 @@ def show(found: pd.DataFrame) -> Shown:
             table("Figure 9, thousands of dollars: smallest to largest of 20 releases.", charges),
             table(f"Figure 10, {RISK}: share in the release less that in its real table, percentage points.", frame, 1),
         ),
-        (_chart(found, names),),
+        (_chart(found, names), _frequencies(found, names, risks)),
     )
 
 
@@ -73,12 +73,28 @@ def _gaps(found: pd.DataFrame, risks: list[str]) -> pd.DataFrame:
     return pd.DataFrame(less, columns=risks).assign(mechanism=found["mechanism"].to_numpy())
 
 
-def _chart(found: pd.DataFrame, names: list[str]) -> object:
-    means = found.groupby("mechanism")[[f"mean {column}" for column in CHARGES]].mean().loc[names]
-    panel = Panel("", tuple(map(short, names)), tuple(tuple(float(v) for v in means[c]) for c in means.columns))
-    about = Words("groundhog-figure-9", "Means of charges by mechanism, thousands", "A mark per column.")
-    scaled = Panel(panel.title, panel.columns, tuple(tuple(v / 1000 for v in row) for row in panel.values))
-    return marks_chart(about, [scaled], CHARGES, y_label="mean, thousands of dollars")
+def _chart(found: pd.DataFrame, names: list[str]) -> Chart:
+    """Figure 9: means and medians, as in print beside one another."""
+    panels = []
+    for what in ("mean", "median"):
+        middle = found.groupby("mechanism")[[f"{what} {column}" for column in CHARGES]].mean().loc[names] / 1000
+        panels.append(
+            Panel(what, tuple(map(short, names)), tuple(tuple(map(float, middle[c])) for c in middle.columns))
+        )
+    about = Words("groundhog-figure-9", "Means and medians of charges by mechanism, thousands", "A mark per column.")
+    return marks_chart(about, panels, CHARGES, y_label="thousands of dollars")
+
+
+def _frequencies(found: pd.DataFrame, names: list[str], risks: list[str]) -> Chart:
+    """Figure 10."""
+    mean = 100 * found.groupby("mechanism")[risks].mean().loc[names]
+    panel = Panel("", tuple(map(short, names)), tuple(tuple(map(float, mean[risk])) for risk in risks))
+    about = Words(
+        "groundhog-figure-9-frequencies",
+        f"Figure 10: how often each {RISK} occurs",
+        "A mark per category, by mechanism.",
+    )
+    return marks_chart(about, [panel], risks, y_label="% of the rows, mean of the releases")
 
 
 EXPERIMENT = Experiment("groundhog-figure-9", "means, medians and shares of releases", run, show, seconds=10)

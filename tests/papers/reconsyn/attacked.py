@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +26,7 @@ GENERATORS = {
 }
 SEEDS = 3
 BLOCK = 50  # rounds that are asked about together
-CURVE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+CURVE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,18 @@ class Attack:
     searches: tuple[str, ...] = ("guided",)
 
 
-def attacked(made: Challenge, name: str, generator: str, how: Attack, seed: int) -> pd.DataFrame:
-    """A line per stage, and the curve over rounds."""
+Look = Callable[[Challenge, np.ndarray, AskedRows], dict]
+
+
+def nothing_more(made: Challenge, records: np.ndarray, asked: AskedRows) -> dict:
+    """For those who need shares only."""
+    return {}
+
+
+def attacked(
+    made: Challenge, name: str, generator: str, how: Attack, seed: int, look: Look = nothing_more
+) -> pd.DataFrame:
+    """A line per stage, and the curve over rounds. `look` may add to each line what records and rows asked about show."""
     rng = np.random.default_rng([seed, 17])
     fitted = (Fresh() if generator == "fresh" else generators.parse(generator)).fit(made.train, rng)
     oracle = Provider(fitted, made.train, made.holdout, rng)
@@ -73,6 +83,7 @@ def attacked(made: Challenge, name: str, generator: str, how: Attack, seed: int)
     base = {"data": made.name, "generator": name, "wanted": how.wanted, "seed": seed, "coverage": coverage}
     base |= {"outliers": int(targets.sum()), "rounds": how.rounds}
     lines = [base | _line("sample", made, sampled.codes, reader.read, time.process_time() - start)]
+    lines[0] |= look(made, sampled.codes, history)
     for round_ in [each for each in CURVE if each < how.rounds] + [how.rounds]:
         hit = _shares(made, sampled.codes[sampled.rounds < round_])
         lines.append(base | {"stage": "curve", "at": round_, "of outliers": hit[0], "of all": hit[1]})
@@ -87,7 +98,8 @@ def attacked(made: Challenge, name: str, generator: str, how: Attack, seed: int)
             if search == "swept" and domain_size(oracle.schema) <= SMALL:
                 found += enumerate_domain(own, again, region)
         records = np.concatenate([sampled.codes, found.codes])
-        lines.append(base | _line(search, made, records, own.read, time.process_time() - start))
+        line = _line(search, made, records, own.read, time.process_time() - start)
+        lines.append(base | line | look(made, records, again))
     return pd.DataFrame(lines)
 
 

@@ -4,12 +4,18 @@ import numpy as np
 import pandas as pd
 
 from tests.papers.tapas.census import ATTRIBUTE_ATTACKS, MEMBERSHIP_ATTACKS, SECRET, Scores, neighbours, outlier, scores
-from unmask.stats import Bonferroni, Split, auc, clopper_pearson, epsilon_clopper_pearson
+from unmask.stats import Bonferroni, Split, auc, clopper_pearson, epsilon_clopper_pearson, roc_curve, roc_on_grid
 from unmask.tables.table import Table
+
+FPR = tuple(float(f"{each:.3g}") for each in np.logspace(-2, 0, 41))  # of the curves
 
 
 def uniform_secret(generator: str, population: Table, *, attacks=ATTRIBUTE_ATTACKS, **sizes) -> pd.DataFrame:
-    """TAPAS' experiment 1: the target's sex is drawn anew for each table; right guesses with and without the target."""
+    """TAPAS' experiment 1: the target's sex is drawn anew for each table; right guesses with and without the target.
+
+    Privacy gain as the authors' program has it: 1 - (share of tables with the second value in which it is guessed, less that of
+    the others).
+    """
     found = scores(
         generator, population, goal="attribute", secret=SECRET, secret_values="uniform", attacks=attacks,
         targets=f"rows:{outlier(population)}", **sizes,
@@ -25,10 +31,12 @@ def _guesses(generator: str, name: str, found: Scores) -> dict:
     for side, here in (("with", found.members), ("without", ~found.members)):
         rate = clopper_pearson(int(right[here].sum()), int(here.sum()))
         truth = found.secrets[here] == 1
+        guessed = right[here] == truth  # the second value
         row |= {
             f"right {side}": rate.value,
             f"low {side}": rate.low,
             f"high {side}": rate.high,
+            f"PG {side}": 1 - float(guessed[truth].mean() - guessed[~truth].mean()),
             f"AUC {side}": auc(lead[here][truth], lead[here][~truth]).value,
         }
     return row
@@ -68,6 +76,7 @@ def effective_epsilon(
             "AUC": area.value,
             "AUC low": area.low,
             "AUC high": area.high,
+            "TPR": [round(float(each), 4) for each in roc_on_grid(roc_curve(inside, outside), FPR)],
         }
         table.append({**row, **bounds, "chosen": won, "epsilon low": low, "epsilon high": high})
     return pd.DataFrame(table)

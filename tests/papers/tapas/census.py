@@ -19,6 +19,7 @@ from unmask.threats.targets import independent_log_likelihood
 SECRET = "Sex"  # of the authors' script (examples/paper/experiment_aia.py of alan-turing-institute/tapas)
 QUERIES = "queries:order=1-3,count=500"  # theirs: 20 of order 1, 500 each of orders 2 and 3
 GROUNDHOG = "groundhog"
+# All attacks of the authors' two scripts, in their order.
 ATTRIBUTE_ATTACKS = (
     "closest-record:metric=hamming",
     "synthetic-predictor",
@@ -26,6 +27,15 @@ ATTRIBUTE_ATTACKS = (
     "groundhog:classifier=logistic",
     QUERIES,
 )
+PAPERS_WORDS = {
+    "closest-record:metric=hamming": "closest record, Hamming",
+    "closest-record:metric=hamming,reference=false": "closest record, Hamming",
+    "synthetic-predictor": "synthetic predictor, forest",
+    "density": "kernel density",
+    GROUNDHOG: "Groundhog, forest",
+    "groundhog:classifier=logistic": "Groundhog, logistic",
+    QUERIES: "random queries, orders 1-3",
+}
 MEMBERSHIP_ATTACKS = (
     "closest-record:metric=hamming,reference=false",
     "density",

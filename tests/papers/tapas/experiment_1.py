@@ -2,12 +2,16 @@
 
 import pandas as pd
 
-from tests.papers.experiment import Experiment, Shown, Terms, joined, table, words
+from tests.papers.drawing import Limit, Panel, marks_chart
+from tests.papers.experiment import Experiment, Shown, Terms, joined, table
 from tests.papers.tapas.attacked import uniform_secret
-from tests.papers.tapas.census import ATTRIBUTE_ATTACKS, census
+from tests.papers.tapas.census import ATTRIBUTE_ATTACKS, PAPERS_WORDS, census
+from unmask.reports.charts.svg import Axis, Words
 
 PREDICTOR = "synthetic-predictor"
 GENERATORS = ("privbayes:epsilon=10", "mst:epsilon=10,delta=1e-5")
+MEASURES = (("accuracy", "right"), ("privacy gain", "PG"), ("AUC", "AUC"))
+SIDES = (("with", ""), ("without", ", without the target"))
 
 
 def run(terms: Terms) -> pd.DataFrame:
@@ -22,17 +26,23 @@ def run(terms: Terms) -> pd.DataFrame:
 
 
 def show(found: pd.DataFrame) -> Shown:
-    """Right guesses (AUC) with the target and without."""
-    lines = []
-    for name in ATTRIBUTE_ATTACKS:
-        row = {"attack": name}
-        for side in ("with", "without"):
-            for generator in GENERATORS:
-                here = found[(found["attack"] == name) & (found["generator"] == generator)].iloc[0]
-                title = f"{side} the target: {generator.partition(':')[0]}"
-                row[title] = f"{words(here[f'right {side}'])} ({words(here[f'AUC {side}'])})"
-        lines.append(row)
-    return Shown((table("Right guesses (AUC); chance is .5.", pd.DataFrame(lines)),))
+    """The three measures of figure 1(a) with the target; without it, where nothing is to be seen, beside them."""
+    lines, panels = [], []
+    for generator in GENERATORS:
+        name = generator.partition(":")[0]
+        here = found[found["generator"] == generator].set_index("attack").loc[list(ATTRIBUTE_ATTACKS)]
+        for attack, row in here.iterrows():
+            line = {"generator": name, "attack": PAPERS_WORDS[attack]}
+            line |= {f"{what}{side}": row[f"{key} {way}"] for way, side in SIDES for what, key in MEASURES}
+            lines.append(line)
+        values = tuple(tuple(here[f"{key} with"]) for _, key in MEASURES)
+        panels.append(Panel(name, tuple(PAPERS_WORDS[each] for each in here.index), values))
+    about = Words(
+        EXPERIMENT.name, "Experiment 1: accuracy, privacy gain and AUC", "A mark per measure, by attack and generator."
+    )
+    marks = [what for what, _ in MEASURES]
+    chart = marks_chart(about, panels, marks, y_label="with the target", limit=Limit(0.5, "chance"), y=Axis(0.2, 1.4))
+    return Shown((table("Chance is .5 for accuracy and AUC, 1 for privacy gain.", pd.DataFrame(lines)),), (chart,))
 
 
 EXPERIMENT = Experiment("tapas-experiment-1", "attribute inference on the census", run, show, seconds=170)

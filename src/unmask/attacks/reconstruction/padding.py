@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from unmask.errors import InputError
-from unmask.threats.oracle import Answers, Oracle, ScoresShown, ask_each, table_of
+from unmask.threats.knowledge import ScoresShown
+from unmask.threats.oracle import Answers, Oracle, ask_each, table_of
 
 COPIES = 20  # from here on the 5th percentile is that of the padding
 COPIES_PERCENTILE = 19  # up to here it is not

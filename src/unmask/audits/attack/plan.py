@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from unmask.audits.generator_plan import GeneratorPlan
 from unmask.audits.plan import option
 from unmask.errors import ParameterError
 from unmask.generators import is_code
 from unmask.threats.knowledge import Box, Data, Goal, Placement, SecretValues, ShadowTables
-
-if TYPE_CHECKING:
-    from unmask.threats.game import Game
+from unmask.threats.rules import Game
 
 
 def _is_attack_code(text: str) -> bool:
@@ -109,8 +106,6 @@ class AttackPlan(GeneratorPlan):
     @property
     def game(self) -> Game:
         """The game that this plan plays."""
-        from unmask.threats.game import Game
-
         return Game(
             goal=Goal(self.goal),
             data=Data(self.knowledge),

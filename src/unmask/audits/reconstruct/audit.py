@@ -37,7 +37,8 @@ from unmask.tables.read import read_table
 from unmask.tables.regions import CodeScale, Region, smallest_clusters
 from unmask.tables.table import Table
 from unmask.tables.units import units
-from unmask.threats.oracle import Rules, ScoresShown
+from unmask.threats.knowledge import ScoresShown
+from unmask.threats.oracle import Rules
 
 CUT = (
     "The real table was cut in halves, train and holdout: the metrics compare with people whom the generator never saw."

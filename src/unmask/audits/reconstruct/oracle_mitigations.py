@@ -15,7 +15,8 @@ from unmask.metrics.filters import Filter, OutlierFilter, SimilarityFilter
 from unmask.metrics.similarity import Distance
 from unmask.results.grid import Cell, Grid, Section
 from unmask.tables.regions import Region
-from unmask.threats.oracle import Rules, ScoresShown, table_of
+from unmask.threats.knowledge import ScoresShown
+from unmask.threats.oracle import Rules, table_of
 
 ROUNDS = 10  # of the attacker, for each
 MOST_ROWS = 50_000  # of them: a table of millions would take hours with all its mitigations

@@ -9,7 +9,7 @@ from unmask.audits.generator_plan import GeneratorPlan
 from unmask.audits.plan import choices_of, option
 from unmask.audits.reconstruct.release_plan import ReleaseReconstructionPlan
 from unmask.generators import is_code
-from unmask.threats.oracle import ScoresShown
+from unmask.threats.knowledge import ScoresShown
 
 
 class Wanted(StrEnum):

@@ -119,13 +119,15 @@ class ReleaseAudit:
         case = Case(release, self.plan, families, runner.threads)
         parts: list[Part] = []
         skipped: list[NotTested] = []
+        total = sum(check.cost for check in CHECKS)
         for place, check in enumerate(CHECKS):
-            runner.progress(place, len(CHECKS))
+            runner.stage(f"Part {place + 1} of {len(CHECKS)}: {check.name}")
+            runner.progress(sum(before.cost for before in CHECKS[:place]), total)
             if runner.is_late:
                 skipped.append(NotTested(check.name, *LATE))
             else:
                 parts.append(check.run(case))
-        runner.progress(len(CHECKS), len(CHECKS))
+        runner.progress(total, total)
         explained = _explained(parts)
         if explained == 0:
             parts = [each for part in parts for each in (part, *_naming(part))]

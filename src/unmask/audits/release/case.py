@@ -119,6 +119,7 @@ class Check:
     name: str
     run: Callable[[Case], Part]
     families: tuple[Family, ...] = ()
+    cost: int = 1  # of about a hundred for the whole audit: by it the time that is left is told
 
 
 def words(rate: float) -> str:

@@ -288,4 +288,4 @@ def _power(planted: PlantedLeak) -> Series:
     )  # fmt: skip
 
 
-COMPLETION = Check("record completion", completion_part, (FAMILY,))
+COMPLETION = Check("record completion", completion_part, (FAMILY,), cost=15)

@@ -187,4 +187,4 @@ def _lower(found: Criterion, confidence: float) -> float:
     return max(0.0, min(gap.value - wider * (gap.value - gap.low), float(of_rates)))
 
 
-CRITERIA = Check("singling out, linking, inferring", criteria_part, tuple(FAMILIES.values()))
+CRITERIA = Check("singling out, linking, inferring", criteria_part, tuple(FAMILIES.values()), cost=3)

@@ -240,4 +240,4 @@ def _interval(estimate: Estimate | None) -> tuple[float, float, float]:
     return round(estimate.value, 4), round(estimate.low, 4), round(estimate.high, 4)
 
 
-MAXIMUM_KNOWLEDGE = Check("maximum knowledge", maximum_knowledge_part, (FAMILY,))
+MAXIMUM_KNOWLEDGE = Check("maximum knowledge", maximum_knowledge_part, (FAMILY,), cost=4)

@@ -178,4 +178,4 @@ def _group_rows(release: Release, key: str, at_risk: np.ndarray) -> Sequence[tup
     return rows
 
 
-MEMBERSHIP = Check("membership", membership_part, (LEARNT, LINKAGE, OWN))
+MEMBERSHIP = Check("membership", membership_part, (LEARNT, LINKAGE, OWN), cost=15)

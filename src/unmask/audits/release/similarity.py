@@ -97,4 +97,4 @@ def _distance_series(found: Comparison, distance: str) -> list[Series]:
     return made
 
 
-SIMILARITY = Check("similarity", similarity_part)
+SIMILARITY = Check("similarity", similarity_part, cost=3)

@@ -141,4 +141,4 @@ def _seen_holdout(test: TopTest) -> Finding:
     )
 
 
-CONTROLS = Check("controls and instrument check", controls_part)
+CONTROLS = Check("controls and instrument check", controls_part, cost=55)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from unmask.audits.release.preflight.columns import (
+    CODES,
     FEWEST,
     LeftOut,
     Loaded,
@@ -25,6 +26,7 @@ from unmask.audits.release.preflight.columns import (
 from unmask.errors import InputError, ParameterError
 from unmask.tables.encode import Unlisted
 from unmask.tables.infer import Hints
+from unmask.tables.noticed import Noticed, sentences
 from unmask.tables.read import Frame, encode_frame, identifiers_in, infer, read_frame, read_schema
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table, check_columns, concatenate
@@ -38,6 +40,9 @@ class Release:
     sets: tuple[Table, ...]
     holdout: Table | None
     notes: tuple[str, ...] = ()
+    readings: tuple[
+        Noticed, ...
+    ] = ()  # how texts were read as dates and numbers, and what else that could be; in notes too
     left_out: tuple[LeftOut, ...] = ()  # columns that no attack looks at
     rows: np.ndarray | None = None  # of the real table as it was read, where some are left out
     aligned: bool = False  # row i of each set stems from row i of the real table as it was read
@@ -83,8 +88,8 @@ def read_release(
     given = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
     if not given:
         raise InputError("There is no synthetic table to audit. Give at least one.")
-    loaded, held = _loaded(real), None if holdout is None else _loaded(holdout)
-    sets = [_loaded(table) for table in given]
+    loaded, held = loaded_table(real), None if holdout is None else loaded_table(holdout)
+    sets = [loaded_table(table) for table in given]
     known, left_out, readings = _schema(loaded, held, sets, schema, columns)
     known = _with_roles(known, secrets, keys, left_out)
     read_real = _under(loaded, known, Unlisted.ERROR)
@@ -94,7 +99,8 @@ def read_release(
     _check_sizes(read_holdout, read_sets)
     told = [table for table in (read_real, *read_sets, read_holdout) if table is not None]
     notes = tuple(dict.fromkeys(note for table in told for note in table.notes))
-    whole = Release(read_real, read_sets, read_holdout, (*readings, *notes, *_origin_note(known)), left_out)
+    notes = (*sentences(readings), *notes, *_origin_note(known))
+    whole = Release(read_real, read_sets, read_holdout, notes, readings, left_out)
     return _informative(whole, kept=(*secrets, *keys, *columns))
 
 
@@ -112,13 +118,14 @@ def _check_sizes(holdout: Table | None, sets: Sequence[Table]) -> None:
         raise ParameterError(f"The holdout has {len(holdout)} rows; at least 4 are needed, hundreds to see anything.")
 
 
-def _loaded(source: Any) -> Loaded:
-    return source if isinstance(source, Table) else read_frame(source)
+def loaded_table(source: Any) -> Loaded:
+    """A table that is read, whatever holds it."""
+    return source if isinstance(source, Table | Frame) else read_frame(source)
 
 
 def _schema(
     real: Loaded, holdout: Loaded | None, sets: Sequence[Loaded], schema: Any, chosen: Sequence[str]
-) -> tuple[Schema, tuple[LeftOut, ...], tuple[str, ...]]:
+) -> tuple[Schema, tuple[LeftOut, ...], tuple[Noticed, ...]]:
     """The schema of the columns that are examined, the columns that are not, and how texts were read for it."""
     known = read_schema(schema) if isinstance(schema, str | os.PathLike) else schema
     if known is None and isinstance(real, Table):
@@ -131,7 +138,7 @@ def _schema(
     candidates = known.names if isinstance(known, Schema) else tuple(n for n in names_of(real) if n not in apart)
     others = [("release", table) for table in sets] + ([("holdout", holdout)] if holdout is not None else [])
     names, differing = common_columns(candidates, real, others, chosen, apart)
-    readings: tuple[str, ...] = ()
+    readings: tuple[Noticed, ...] = ()
     if isinstance(known, Schema):
         examined = known.with_columns(column for column in known.columns if column.name in names)
     else:
@@ -155,7 +162,7 @@ def _with_identifiers(real: Loaded, hints: Hints) -> Hints:
 
 def _inferred(
     real: Loaded, holdout: Loaded | None, names: Sequence[str], hints: Hints
-) -> tuple[Schema, tuple[str, ...]]:
+) -> tuple[Schema, tuple[Noticed, ...]]:
     """From real table and holdout: a value that only the holdout has belongs to the population too."""
     kinds = {name: kind for name, kind in hints.kinds.items() if name in names}
     seen, plain = _frame(real), replace(hints, identifiers=(), person=None, kinds=kinds)
@@ -191,7 +198,10 @@ def _informative(release: Release, kept: Sequence[str]) -> Release:
         real=release.real.select(names),
         sets=tuple(table.select(names) for table in release.sets),
         holdout=None if release.holdout is None else release.holdout.select(names),
-        left_out=(*release.left_out, *(LeftOut(name, why) for name, why in useless)),
+        left_out=(
+            *release.left_out,
+            *(LeftOut(name, why, code=CODES.get(why, "copy-of-a-column")) for name, why in useless),
+        ),
     )
 
 

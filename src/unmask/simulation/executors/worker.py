@@ -11,6 +11,7 @@ import pickle
 import queue
 import signal
 import struct
+import sys
 import threading
 import time
 from typing import Any, BinaryIO
@@ -52,6 +53,7 @@ def main() -> None:
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)  # programs that a generator starts read no tasks of ours
     os.dup2(2, 1)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # workers are killed, and what waits would be lost
     if not os.environ.pop(KEEP_SAFE, ""):
         os.environ.pop(SAFE_PATH, None)  # those programs have their own ways
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means

@@ -20,6 +20,7 @@ IDENTIFIES = "it tells people apart by itself"
 EMPTY = "it has no values"
 CONSTANT = "it has one value only"
 NOT_CHOSEN = "--columns does not name it"
+CODES = {EMPTY: "all-missing", CONSTANT: "constant"}  # any other: the column repeats another
 FEWEST = 2  # columns in common
 
 
@@ -30,6 +31,7 @@ class LeftOut:
     name: str
     why: str
     identifies: bool = False
+    code: str = "not-in-all-tables"  # the same for programs
     real: OwnTexts | None = None
     holdout: OwnTexts | None = None
     published: tuple[str, ...] = ()
@@ -61,7 +63,7 @@ def common_columns(
     if len(shared) < min(FEWEST, len(candidates)):
         raise InputError(_too_few(real, others, shared))
     left = [LeftOut(name, f"not in the {_and(roles)}") for name, roles in absent.items() if roles]
-    left += [LeftOut(name, NOT_CHOSEN) for name in shared if chosen and name not in chosen]
+    left += [LeftOut(name, NOT_CHOSEN, code="not-chosen") for name in shared if chosen and name not in chosen]
     return tuple(name for name in shared if not chosen or name in chosen), tuple(left)
 
 
@@ -106,7 +108,7 @@ def only_published(candidates: Iterable[str], sets: Sequence[Loaded]) -> tuple[L
     names = dict.fromkeys(name for table in sets for name in names_of(table) if name not in mine)
     alike = {name: [known for known, plain in mine.items() if plain == _plain(name)] for name in names}
     hints = {name: f"; is it '{known[0]}'? Rename it" if known else "" for name, known in alike.items()}
-    return tuple(LeftOut(name, f"not in the real table{hints[name]}") for name in names)
+    return tuple(LeftOut(name, f"not in the real table{hints[name]}", code="only-in-release") for name in names)
 
 
 def identifying(
@@ -126,7 +128,8 @@ def identifying(
     def left_out(name: str) -> LeftOut:
         published = (text for table in sets for column in places for text in _column(table, column) if text)
         held = None if holdout is None else texts_of(holdout, name, persons)
-        return LeftOut(name, IDENTIFIES, True, texts_of(real, name, persons), held, tuple(published))
+        mine = texts_of(real, name, persons)
+        return LeftOut(name, IDENTIFIES, True, "identifier", mine, held, tuple(published))
 
     return tuple(map(left_out, names))
 

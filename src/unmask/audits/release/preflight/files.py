@@ -17,6 +17,7 @@ from unmask.stats.labels import fisher
 from unmask.stream import stream
 from unmask.tables.exact import ExactValues
 from unmask.tables.matching import group_ids
+from unmask.tables.noticed import Level, Noticed
 from unmask.tables.table import Table
 from unmask.tables.units import units
 
@@ -39,8 +40,16 @@ class Preflight:
     """The release as it can be audited, and what was noticed about it."""
 
     release: Release
-    questions: tuple[str, ...] = ()  # somebody may have made a mistake, such as tables in the wrong order
-    remarks: tuple[str, ...] = ()
+    seen: tuple[Noticed, ...] = ()
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Somebody may have made a mistake, such as tables in the wrong order."""
+        return tuple(each.sentence for each in self.seen if each.level is Level.QUESTION)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        return tuple(each.sentence for each in self.seen if each.level is Level.NOTE)
 
     @property
     def noticed(self) -> tuple[str, ...]:
@@ -58,30 +67,30 @@ class Preflight:
 
 def looked_over(release: Release, names: Sequence[str] = ()) -> Preflight:
     """Look over a release before it is attacked; `names` are those of the files: real, synthetic, holdout."""
-    release, remarks = _apart(release)
-    questions = list(_by_names(names))
+    release, seen = _apart(release)
+    seen += _by_names(names)
     if release.holdout is not None:
         _check_release_is_no_holdout(release)
-        doubts, told = _by_learner(release, release.holdout)
-        questions += doubts
-        remarks += told
+        seen += _by_learner(release, release.holdout)
         if (people := units(release.holdout).count) < FEW_PEOPLE:
-            remarks.append(
-                f"The holdout has {people:,} people: only large leaks can be told from chance. Hundreds are needed."
-            )
-    remarks += _in_line(release)
-    return Preflight(release, tuple(questions), tuple(remarks))
+            told = f"The holdout has {people:,} people: only large leaks can be told from chance. Hundreds are needed."
+            seen.append(Noticed("few-people", told))
+    seen += _in_line(release)
+    return Preflight(release, tuple(seen))
 
 
-def _by_names(names: Sequence[str]) -> Iterator[str]:
+def _by_names(names: Sequence[str]) -> Iterator[Noticed]:
     """Files that are called synthetic and were not given as that, while the synthetic one is not called so."""
     real, synthetic, holdout = (*names, "", "", "")[:3]
     for role, name in (("real table", real), ("holdout", holdout)):
         if _MADE.search(name) and not _MADE.search(synthetic):
-            yield f"'{name}' was given as the {role} and '{synthetic}' as the synthetic table. Is it the other way round?"
+            told = (
+                f"'{name}' was given as the {role} and '{synthetic}' as the synthetic table. Is it the other way round?"
+            )
+            yield Noticed("swapped-names", told, level=Level.QUESTION)
 
 
-def _apart(release: Release) -> tuple[Release, list[str]]:
+def _apart(release: Release) -> tuple[Release, list[Noticed]]:
     """Real table and holdout without people who are in both; an error where hardly anybody is left."""
     holdout = release.holdout
     if holdout is None:
@@ -103,7 +112,7 @@ def _apart(release: Release) -> tuple[Release, list[str]]:
     rows = kept if release.rows is None else release.rows[kept]
     parted = replace(release, real=release.real.take(kept), holdout=holdout.take(~theirs), rows=rows)
     told = f"{many} stand in the real table too, far more than chance explains. They count neither as members nor as others, "
-    return parted, [told + f"nor do the {int(mine.sum()):,} real rows that they equal."]
+    return parted, [Noticed("shared-rows", told + f"nor do the {int(mine.sum()):,} real rows that they equal.")]
 
 
 def _shared_rows(real: Table, holdout: Table) -> tuple[np.ndarray, np.ndarray]:
@@ -148,20 +157,23 @@ def _check_release_is_no_holdout(release: Release) -> None:
                 )
 
 
-def _by_learner(release: Release, holdout: Table) -> tuple[list[str], list[str]]:
+def _by_learner(release: Release, holdout: Table) -> Iterator[Noticed]:
     """Whether real table and holdout can be told apart, and whether the release looks more like the holdout than it should."""
     mine, theirs = _told_apart(release.real, holdout), _told_apart(release.synthetic, holdout)
     if mine is None or theirs is None or mine.low < DIFFERENT:
-        return [], []
+        return
     if theirs.high < mine.low and theirs.value < DIFFERENT:
-        return [
+        told = (
             f"The holdout looks like the table that was given as synthetic (AUC {theirs.value:.2f}) and unlike the one that was "
             f"given as real ({mine.value:.2f}). Were the two swapped? The real table comes first."
-        ], []
-    return [], [
-        f"The holdout differs from the real table by itself (AUC {mine.value:.2f}, where 0.5 is no difference). Was it cut at "
-        "random from the same people?"
-    ]
+        )
+        yield Noticed("swapped", told, level=Level.QUESTION)
+    else:
+        told = (
+            f"The holdout differs from the real table by itself (AUC {mine.value:.2f}, where 0.5 is no difference). Was it cut "
+            "at random from the same people?"
+        )
+        yield Noticed("shifted", told)
 
 
 def _told_apart(one: Table, other: Table) -> Estimate | None:
@@ -185,7 +197,7 @@ def _part(table: Table, rng: np.random.Generator) -> Table:
     return Table(table.schema, table.take(rows).codes, table.take(rows).numbers)
 
 
-def _in_line(release: Release) -> Iterator[str]:
+def _in_line(release: Release) -> Iterator[Noticed]:
     """Releases whose row k is made of the real row k, as sanitised and partly synthetic ones are."""
     for role, table in release.tables[1:]:
         if role == "holdout" or len(table) != len(release.real) or len(table) < FEW_PEOPLE or release.rows is not None:
@@ -195,7 +207,8 @@ def _in_line(release: Release) -> Iterator[str]:
         same = float((mine == published).mean())
         beside = max(float((mine == np.roll(published, step, axis=0)).mean()) for step in (1, -1, 2, -2))
         if same - beside > RESEMBLANCE:
-            yield (
+            told = (
                 f"The {role} table stands in the order of the real one: {same:.0%} of the values equal those of the real row at "
                 f"the same place, {beside:.0%} those of its neighbours. Whoever knows the order knows who is who: shuffle it."
             )
+            yield Noticed("rows-in-line", told)
