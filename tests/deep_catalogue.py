@@ -117,3 +117,14 @@ class InvertedVotes(PATEGAN):
     def accounted(self, teachers: int, epsilon: float) -> Ballot:
         good = PATEGAN.accounted(self, teachers, epsilon)
         return Ballot(good.votes, 1 / good.scale)
+
+
+# Small enough that an audit of a hundred runs takes seconds; the clip is so low that every gradient is as long as it.
+SMALL_DPGAN: dict[str, Any] = {"steps": 50, "batch": 128, "hidden": 8, "width": 8, "clip": 0.1}
+SMALL_PATEGAN: dict[str, Any] = {"teachers": 20, "batch": 64, "steps": 5, "width": 8, "hidden": 4}
+
+# Defect -> most runs (median over 3 repetitions, pair `tiny`) in which a claim of 1 must fall.
+AT_MOST: dict[type, int] = {
+    FittedEncoder: 40, UnclippedSum: 60, InvertedNoise: 100, ForgetsSteps: 150, ClipFromGradients: 400,
+    InvertedVotes: 40, TeachersSeeAll: 120, CountsSteps: 120,
+}  # fmt: skip

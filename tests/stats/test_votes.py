@@ -27,9 +27,10 @@ def test_epsilon_is_that_of_dp_accounting_and_above_the_sharpest(scale, votes, d
     from dp_accounting import pld, rdp
 
     same = dp.SelfComposedDpEvent(dp.RandomizedResponseDpEvent(2 / (1 + math.exp(1 / scale)), 2), votes)
-    theirs = rdp.RdpAccountant().compose(same).get_epsilon(delta)
-    exact = dp.SelfComposedDpEvent(dp.DiscreteLaplaceDpEvent(1 / scale, 1), votes)
-    sharpest = pld.PLDAccountant().compose(exact).get_epsilon(delta)
+    accountant = rdp.RdpAccountant(neighboring_relation=dp.NeighboringRelation.REPLACE_ONE)
+    theirs = accountant.compose(same).get_epsilon(delta)
+    one = pld.privacy_loss_distribution.from_discrete_laplace_mechanism(1 / scale, sensitivity=1)
+    sharpest = one.self_compose(votes).get_epsilon_for_delta(delta)
     ours = epsilon_of_votes(scale, votes, delta)
     assert sharpest * 0.999 <= ours <= theirs * 1.001
 

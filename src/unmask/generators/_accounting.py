@@ -1,7 +1,8 @@
 """How much noise a budget asks for: Gaussian noise on Poisson samples, by privacy loss distributions (`dp-accounting`).
 
-Neighbours differ by one row more or less. Privacy loss distributions are rounded against us, so the epsilon that they give is an upper
-bound; the one by Renyi moments stands beside it, since readers of papers know it. Imported late: the extra `accounting`.
+Neighbours differ by one row more or less. Privacy loss distributions are rounded against us, so the epsilon that they give
+is an upper bound; the one by Renyi moments stands beside it, since readers of papers know it. Imported late: the extra
+`accounting`.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ class SampledGaussian:
     def in_words(self, delta: float) -> str:
         """The accounting for people to check."""
         return (
-            f"{self.steps:,} steps of Gaussian noise with multiplier {self.noise:.4g} on Poisson samples at rate {self.rate:.4g}: "
-            f"epsilon {self.epsilon(delta):.4g} by privacy loss distributions, {self.epsilon_by_moments(delta):.4g} by Renyi "
-            f"moments, at delta {delta:g}"
+            f"{self.steps:,} steps of Gaussian noise with multiplier {self.noise:.4g} on Poisson samples at rate "
+            f"{self.rate:.4g}: epsilon {self.epsilon(delta):.4g} by privacy loss distributions, "
+            f"{self.epsilon_by_moments(delta):.4g} by Renyi moments, at delta {delta:g}"
         )
 
 
@@ -128,5 +129,7 @@ def accounting(what: str) -> Any:
     except ModuleNotFoundError as problem:
         if not str(problem.name).startswith("dp_accounting"):
             raise
-        raise MissingExtraError(f'{what}: dp-accounting is missing. Install it: pip install "unmask[accounting]"') from None
+        raise MissingExtraError(
+            f'{what}: dp-accounting is missing. Install it: pip install "unmask[accounting]"'
+        ) from None
     return dp_accounting

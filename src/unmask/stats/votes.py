@@ -1,7 +1,7 @@
 """Renyi moments of discrete Laplace noise, which add up over votes whatever their outcome: the accountant of noisy votes.
 
-A whole count that one person can move by 1, plus noise k with P(k) proportional to exp(-|k|/b), is between neighbours either e^(1/b)
-or e^(-1/b) times as probable, the former with probability p = 1/(1 + e^(-1/b)). Hence a Renyi divergence of at most
+A whole count that one person can move by 1, plus noise k with P(k) proportional to exp(-|k|/b), is between neighbours either
+e^(1/b) or e^(-1/b) times as probable, the former with probability p = 1/(1 + e^(-1/b)). Hence a Renyi divergence of at most
 log(p^a (1-p)^(1-a) + (1-p)^a p^(1-a)) / (a-1) at order a > 1, as of randomised response. Orders add up over votes; the sum
 gives (epsilon, delta) by proposition 12 of Canonne, Kamath and Steinke (2020). Nothing here looks at data.
 """
@@ -41,7 +41,7 @@ def votes_for(scale: float, epsilon: float, delta: float) -> int:
     check_nonnegative("epsilon", epsilon)
     pure = math.floor(epsilon * scale * (1 + 1e-12))
     by_moments = np.max((epsilon - _price(delta)) / divergence_of_vote(scale))
-    return max(pure, math.floor(by_moments), 0)
+    return max(pure, math.floor(float(by_moments)), 0)
 
 
 def scale_of_votes(votes: int, epsilon: float, delta: float) -> float:

@@ -72,7 +72,9 @@ def test_no_row_moves_a_sum_by_more_than_the_clip():
         weights = judge.begin(rng) * np.float32(steep)
         whole, limit = generator.clipped_sum(judge, weights, rows, sign=-1)
         moves = [
-            np.linalg.norm(whole.astype(float) - generator.clipped_sum(judge, weights, np.delete(rows, i, 0), sign=-1)[0])
+            np.linalg.norm(
+                whole.astype(float) - generator.clipped_sum(judge, weights, np.delete(rows, i, 0), sign=-1)[0]
+            )
             for i in range(20)
         ]
         assert limit == 0.7
@@ -176,7 +178,9 @@ def test_nothing_of_the_data_but_codes_is_used():
         column = PEOPLE.schema.columns[position]
         moved[:, place] = column.edges[PEOPLE.codes[:, position]]
     other = Table(PEOPLE.schema, PEOPLE.codes, np.asfortranarray(moved))
-    found = [DPGAN(**QUICK).fit(t, np.random.default_rng(7)).sample(50, np.random.default_rng(1)) for t in (PEOPLE, other)]
+    found = [
+        DPGAN(**QUICK).fit(t, np.random.default_rng(7)).sample(50, np.random.default_rng(1)) for t in (PEOPLE, other)
+    ]
     assert found[0].codes.tobytes() == found[1].codes.tobytes()
     assert found[0].numbers.tobytes() == found[1].numbers.tobytes()
 
@@ -211,7 +215,7 @@ def test_slopes_of_the_maker_are_those_of_soft_choices():
     slope = rng.normal(size=(6, maker.blocks.width))
 
     def soft(w):
-        passed, logits = maker._logits(w, 6, np.random.default_rng(9))
+        _, logits = maker._logits(w, 6, np.random.default_rng(9))
         return (maker.blocks.softmax(logits / 0.7) * slope).sum() / 6
 
     found = maker.gradient(weights, maker.make(weights, 6, np.random.default_rng(9)), slope)

@@ -12,8 +12,8 @@ from unmask.datasets import adult
 from unmask.stats import auc
 
 LENGTHS = {
-    "default": "tabddpm",
-    "over-trained": "tabddpm:steps=3000,batch=100",
+    "short": "tabddpm:steps=200,batch=500,diffusion_steps=100",
+    "over-trained": "tabddpm:steps=3000,batch=100,diffusion_steps=100",
 }
 ROWS, PEOPLE = 500, 100
 SHADOWS, TESTS = 4, 4

@@ -240,7 +240,17 @@ def group_of(name: str) -> str:
         return BITS
     if name.startswith("order"):
         return ORDER
-    first = ("likelihood", "deviation", "cells as", "total", "log-likelihood", "beyond", "measured", "zero cells", "model:")
+    first = (
+        "likelihood",
+        "deviation",
+        "cells as",
+        "total",
+        "log-likelihood",
+        "beyond",
+        "measured",
+        "zero cells",
+        "model:",
+    )
     return WHITE if name.startswith(first) else BLACK
 
 

@@ -1,8 +1,8 @@
 """A network of dense layers in plain arrays, with the norm of every example's gradient at the price of one pass (ghost norms).
 
 The gradient of one example for a dense layer is the outer product of its slope d and the layer's input a (and d for the
-bias), so its squared norm is |d|^2 (|a|^2 + 1) without being formed; over layers these add up. That is exact. Clipping then multiplies
-the slopes of each example by its factor before one product of matrices sums them all.
+bias), so its squared norm is |d|^2 (|a|^2 + 1) without being formed; over layers these add up. That is exact. Clipping then
+multiplies the slopes of each example by its factor before one product of matrices sums them all.
 
 Numpy, not torch: networks this small spend their time on calls, and an audit fits thousands of them.
 """
@@ -89,7 +89,9 @@ class Dense:
             total += _dot(d, e) * (_dot(a, b) + 1)
         return total
 
-    def total(self, passed: list[np.ndarray], slopes: list[np.ndarray], factors: np.ndarray | None = None) -> np.ndarray:
+    def total(
+        self, passed: list[np.ndarray], slopes: list[np.ndarray], factors: np.ndarray | None = None
+    ) -> np.ndarray:
         """The sum of the examples' gradients, each times its factor."""
         parts = []
         for a, d in zip(passed, slopes, strict=False):

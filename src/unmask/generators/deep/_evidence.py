@@ -51,8 +51,8 @@ def gradient_evidence(
 ) -> dict[str, float]:
     """The log-likelihood ratio of target and others against others alone, at the declared noise, and how large the noise was.
 
-    Each step is seen along the target's clipped gradient u: N(m, v) without it, and with it a mixture of that and N(m + |u|^2, v) at the
-    sampling rate; m and v count the others' sample by its first two moments. Exact at a rate of 1.
+    Each step is seen along the target's clipped gradient u: N(m, v) without it, and with it a mixture of that and
+    N(m + |u|^2, v) at the sampling rate; m and v count the others' sample by its first two moments. Exact at a rate of 1.
     """
     target, others = rows
     blocks, rate = Blocks.of(target.schema), mechanism.rate

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from unmask.generators.deep._blocks import Blocks
+
 STEP = 10.0  # of a teacher's gradient step, in units of a row's squared length
 DECAY = 0.05  # of its weights
 
@@ -16,8 +17,8 @@ DECAY = 0.05  # of its weights
 class Parts:
     """Disjoint parts of a table, drawn once: one part per teacher.
 
-    Each row's part is drawn on its own, from a stream that does not depend on the table, so one row more or less changes the part of
-    no other row, and the vote of one teacher at most. (Cutting a shuffled table into equal parts would move others.)
+    Each row's part is drawn on its own, from a stream that does not depend on the table, so one row more or less changes the
+    part of no other row, and the vote of one teacher at most. (Cutting a shuffled table into equal parts would move others.)
     """
 
     teachers: int
@@ -36,9 +37,9 @@ class Parts:
 class Teachers:
     """Logistic regressions, one per part, that tell their own rows from made-up ones.
 
-    Linear, since a part has few rows. A teacher votes for a row that looks more real to it than the middle one of the made-up rows it last
-    learnt against: asked for "real or not", nearly all would say no to nearly everything, and such votes tell nothing. Nothing
-    but the own part, made-up rows and fixed constants enters a teacher.
+    Linear, since a part has few rows. A teacher votes for a row that looks more real to it than the middle one of the
+    made-up rows it last learnt against: asked for "real or not", nearly all would say no to nearly everything, and such votes
+    tell nothing. Nothing but the own part, made-up rows and fixed constants enters a teacher.
     """
 
     blocks: Blocks

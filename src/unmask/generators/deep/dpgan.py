@@ -30,11 +30,11 @@ ROUNDING = 1 + 1e-5  # norms are sums of 32-bit products: clipped to this much l
 class DPGAN:
     """A generator learns from a discriminator that sees real rows only through clipped sums with Gaussian noise.
 
-    Add/remove neighbours. Every real row is in a step's sample with the same probability, whatever the others do; its gradient is
-    clipped to `clip`; the sum gets noise that privacy loss distributions ask for, given epsilon, delta and the number of steps.
-    The number of rows is not public: 5 % of epsilon buys a noisy one, from which the sampling rate follows. All else is
-    the public schema: one input per code, numbers by their bins. The loss is the plain one, since a penalty on mixtures of real and made-up
-    rows has no gradient of its own for each person.
+    Add/remove neighbours. Every real row is in a step's sample with the same probability, whatever the others do; its gradient
+    is clipped to `clip`; the sum gets noise that privacy loss distributions ask for, given epsilon, delta and the number of
+    steps. The number of rows is not public: 5 % of epsilon buys a noisy one, from which the sampling rate follows. All else is
+    the public schema: one input per code, numbers by their bins. The loss is the plain one, since a penalty on mixtures of
+    real and made-up rows has no gradient of its own for each person. A release mixes rows of several stages of training.
     """
 
     name: ClassVar[str] = "dpgan"

@@ -39,10 +39,10 @@ class PATEGAN:
     """Teachers vote on made-up rows, a student learns the noisy votes, and the generator learns from the student.
 
     Add/remove neighbours. Real rows are divided once among the teachers, each row on its own; a teacher is trained on its part
-    and on made-up rows. A vote counts the teachers who take a made-up row for real; one person moves it by 1 at most, and discrete
-    Laplace noise is added. The accountant adds up Renyi moments of that noise and looks at no data; when the budget is spent, training
-    ends. Student and generator never see a real row. Without `teachers`, 5 % of epsilon buys a noisy number of rows, and
-    there is one teacher for every `rows_each` of them.
+    and on made-up rows. A vote counts the teachers who find a made-up row more real than the middle one of those they learnt
+    against; one person moves it by 1 at most, and discrete Laplace noise is added. The accountant adds up Renyi moments of
+    that noise and looks at no data; when the budget is spent, training ends. Student and generator never see a real row.
+    Without `teachers`, 5 % of epsilon buys a noisy number of rows, and there is one teacher for every `rows_each` of them.
     """
 
     name: ClassVar[str] = "pategan"
@@ -54,19 +54,21 @@ class PATEGAN:
     delta: float = 1e-6
     teachers: int | None = None  # None = by the noisy number of rows
     rows_each: int = 3
-    noise: float = 0.2  # scale of the votes' noise, as a share of the teachers; less where all steps can be paid with less
-    steps: int = 500  # at most; fewer where the budget is spent before
+    noise: float = (
+        0.2  # scale of the votes' noise, as a share of the teachers; less where all steps can be paid with less
+    )
+    steps: int = 200  # at most; fewer where the budget is spent before
     batch: int = 64  # votes of a step
     hidden: int = 16  # units of the student
     width: int = 128  # units of the generator
     rate: float = 0.03  # size of the student's steps
-    maker_rate: float = 0.001  # size of the generator's steps
+    maker_rate: float = 0.002  # size of the generator's steps
 
     def __post_init__(self) -> None:
-        for field in ("epsilon", "delta", "noise", "rate", "maker_rate"):
-            check_positive(field, getattr(self, field), self.name)
-        for field in ("rows_each", "steps", "batch", "hidden", "width"):
-            check_whole(field, getattr(self, field), self.name)
+        for each in ("epsilon", "delta", "noise", "rate", "maker_rate"):
+            check_positive(each, getattr(self, each), self.name)
+        for each in ("rows_each", "steps", "batch", "hidden", "width"):
+            check_whole(each, getattr(self, each), self.name)
         if self.teachers is not None:
             check_whole("teachers", self.teachers, self.name)
         if not self.delta < 1:
@@ -91,8 +93,8 @@ class PATEGAN:
         teachers = min(rows // self.rows_each, MOST_TEACHERS)
         if teachers < FEWEST_TEACHERS:
             raise ParameterError(
-                f"{self.name}: about {rows:,} rows (a noisy count) are too few: with {self.rows_each} rows for each teacher there "
-                f"would be {teachers}, and fewer than {FEWEST_TEACHERS} cannot outvote the noise.\n"
+                f"{self.name}: about {rows:,} rows (a noisy count) are too few: with {self.rows_each} rows for each teacher "
+                f"there would be {teachers}, and fewer than {FEWEST_TEACHERS} cannot outvote the noise.\n"
                 "Use a larger table, fewer rows_each, or another generator (privbayes, mst); or set teachers yourself."
             )
         return teachers, (1 - COUNT_SHARE) * float(self.epsilon), rows
@@ -139,7 +141,11 @@ class PATEGAN:
             if is_stage(len(held) - 1, math.ceil(ballot.votes / self.batch)):
                 stages.append(student.making)
         claim = claim_for(self.claim, table.schema)
-        known = "" if rows is None else f"; {COUNT_SHARE * self.epsilon:.4g} for the number of rows, whose noisy value is {rows:,}"
+        known = (
+            ""
+            if rows is None
+            else f"; {COUNT_SHARE * self.epsilon:.4g} for the number of rows, whose noisy value is {rows:,}"
+        )
         details = f"{ballot.in_words(count, float(self.delta))}{known}"
         return PATEGANModel(
             schema=table.schema,
@@ -230,8 +236,6 @@ def varied(codes: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> np
     drawn = rng.integers(0, sizes, size=codes.shape)
     change = rng.random(codes.shape) < VARIED * (rng.random((len(codes), 1)) < 0.5)
     return np.where(change, drawn, codes)
-
-
 
 
 @dataclass(frozen=True, eq=False)
