@@ -29,6 +29,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "cart": [{}, {"smooth": True}],
     "copula": [{}, {"margins": "parametric"}],
     "mixture": [{}, {"components": 2}],
+    "dpgan": [
+        {"steps": 3, "batch": 16, "hidden": 4, "width": 8},
+        {"epsilon": np.inf, "steps": 2, "hidden": 4, "width": 8},
+    ],
+    "pategan": [
+        {"teachers": 5, "steps": 3, "batch": 4, "width": 8, "noise": 1.0},
+        {"epsilon": np.inf, "rows_each": 5, "steps": 2, "batch": 4, "width": 8},
+    ],
     "sanitiser": [{}, {"k": 1, "rare": 1, "dates": "year"}],
     # Small and hardly trained: what they must promise does not depend on it.
     "ctgan": [{"steps": 2, "batch": 20, "generator_layers": 8, "discriminator_layers": 8}],
@@ -42,6 +50,7 @@ REFUSES: dict[str, set[str]] = {
     "histogram": {"sixty columns"},  # too many cells
     "sanitiser": {"one row"},  # fewer rows than `rare`
     "mixture": {"a table (all kinds of columns)"},  # numbers only
+    "pategan": {"one row"},  # too few for ten teachers, unless their number is given
 }
 
 

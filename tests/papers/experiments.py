@@ -1,6 +1,7 @@
 """Every experiment, in the order of the pages. A new one is a file and a line here; its page needs two marker lines."""
 
 from tests.papers.experiment import Experiment
+from tests.papers.groundhog import deep as groundhog_deep
 from tests.papers.groundhog import (
     figure_2,
     figure_3,
@@ -16,11 +17,14 @@ from tests.papers.groundhog import (
     figure_15,
 )
 from tests.papers.hittmeir import table_6, tables_2_to_5, tables_7_to_10
+from tests.papers.midst import overtrained
+from tests.papers.reconsyn import deep as reconsyn_deep
 from tests.papers.reconsyn import figure_3 as reconsyn_figure_3
 from tests.papers.reconsyn import figure_5 as reconsyn_figure_5
 from tests.papers.reconsyn import figure_6 as reconsyn_figure_6
 from tests.papers.reconsyn import table_1, table_4
 from tests.papers.ruiz import risk_by_sets
+from tests.papers.tapas import deep as tapas_deep
 from tests.papers.tapas import differences, experiment_1, experiment_2
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -48,4 +52,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     reconsyn_figure_5.EXPERIMENT,
     table_4.EXPERIMENT,
     reconsyn_figure_6.EXPERIMENT,
+    groundhog_deep.FIGURE_2,
+    groundhog_deep.FIGURE_3,
+    tapas_deep.EXPERIMENT,
+    reconsyn_deep.EXPERIMENT,
+    overtrained.EXPERIMENT,
 )

@@ -45,6 +45,7 @@ BUILT_IN: dict[str, str] = {
     "closest-record": "unmask.attacks.closest_record:ClosestRecord",
     "closest-votes": "unmask.attacks.closest_votes:ClosestVotes",
     "trained-distance": "unmask.attacks.trained_distance:TrainedDistance",
+    "stacked-shadow": "unmask.attacks.stacked_shadow:StackedShadow",
     "linkage-weights": "unmask.attacks.linkage_weights:LinkageWeights",
     "local-neighbourhood": "unmask.attacks.local_neighbourhood:LocalNeighbourhood",
     "density": "unmask.attacks.density:Density",
@@ -53,6 +54,8 @@ BUILT_IN: dict[str, str] = {
     "marginal-ratio": "unmask.attacks.marginal_ratio:MarginalRatio",
     "classifier": "unmask.attacks.classifier:Classifier",
     "likelihood": "unmask.attacks.likelihood:Likelihood",
+    "denoising-loss": "unmask.attacks.denoising_loss:DenoisingLoss",
+    "discriminator": "unmask.attacks.discriminator:Discriminator",
 }
 
 

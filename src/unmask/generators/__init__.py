@@ -37,6 +37,8 @@ BUILT_IN = {
     "ctgan": "unmask.generators.deep.ctgan:Ctgan",
     "tvae": "unmask.generators.deep.tvae:Tvae",
     "tabddpm": "unmask.generators.deep.tabddpm:TabDdpm",
+    "dpgan": "unmask.generators.deep.dpgan:DPGAN",
+    "pategan": "unmask.generators.deep.pategan:PATEGAN",
 }
 
 

@@ -22,8 +22,10 @@ VOID_SCHEMA = (
 class Model(Protocol):
     """What fitting leaves behind.
 
-    Optional, for white-box attacks: `log_likelihood(table)` per row, `measurements`, `losses(table, steps, rng)` (rows x steps;
-    lower = better learnt), `discriminator_score(table)` per row (higher = looks more real).
+    Optional, for who sees the model: `log_likelihood(table)` per row, `measurements`, `losses(table, steps, rng)` (rows x steps;
+    lower = better learnt) with `diffusion_steps`, `discriminator_score(table)` per row (higher = looks more real), and
+    `evidence(target, others)`: named numbers about whether the target was there beside the others, "likelihood ratio" among them
+    (then the generator says `shows_evidence = True`).
     """
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -20,13 +20,17 @@ class Neighbours(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """A differential-privacy claim. `void` says why it does not hold, and is empty where it does."""
+    """A differential-privacy claim. `void` says why it does not hold, and is empty where it does.
+
+    `details` is the accounting behind it, for people to check: known of a fitted model only, and no part of what is claimed.
+    """
 
     epsilon: float
     delta: float = 0.0
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     unit: str = "row"
     void: str = ""
+    details: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if not self.epsilon >= 0:

@@ -23,7 +23,13 @@ def release_name(place: int) -> str:
 
 def fitted_model(model: Model) -> FittedModel:
     """What a white-box attacker sees of a model."""
-    return FittedModel(getattr(model, "log_likelihood", None), tuple(getattr(model, "measurements", ())))
+    return FittedModel(
+        log_likelihood=getattr(model, "log_likelihood", None),
+        measurements=tuple(getattr(model, "measurements", ())),
+        losses=getattr(model, "losses", None),
+        diffusion_steps=getattr(model, "diffusion_steps", 0),
+        discriminator_score=getattr(model, "discriminator_score", None),
+    )
 
 
 def check_release(synthetic: Table, like: Table, rows: int | None = None, *, row_level: bool = False) -> None:

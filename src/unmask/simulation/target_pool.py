@@ -97,4 +97,5 @@ def pool_of(setting: TargetSetting, draws: Draws) -> Pool:
         target_of=np.argmax(draws.active, axis=1) if alone else None,
         answers=(draws.members, draws.secrets),
         levels=0 if secret is None else secret.levels,
+        releases=draws.releases,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
@@ -258,11 +258,23 @@ def _scene(case: str, table: Table, game: Game) -> Scene:
         releases,
         replace(reference, persons=None),
         Independent(),
-        FittedModel(model.log_likelihood, model.measurements),
+        _shown(model),
         masked_targets(truth, game),
         truth,
         secret_of(truth, game),
     )
+
+
+def _shown(model: Any) -> FittedModel:
+    """A model that offers all that some kind of model does: its likelihood stands in for what others are asked."""
+
+    def real(rows: Table) -> np.ndarray:
+        return np.asarray(np.maximum(model.log_likelihood(rows), -1000.0))
+
+    def losses(rows: Table, steps: Sequence[int], rng: np.random.Generator) -> np.ndarray:
+        return np.asarray(np.abs(rng.normal(size=(len(rows), len(steps)))) - real(rows)[:, None])
+
+    return FittedModel(model.log_likelihood, model.measurements, losses, 100, real)
 
 
 def _unlisted(release: Table, truth: Table) -> Table:

@@ -99,6 +99,12 @@ def check_table(generator: Any, table: Table, case: str) -> None:
             _check_likelihood(model.log_likelihood(rows), len(rows), f"{where}: log_likelihood of {name}")
         possible = np.isfinite(model.log_likelihood(sampled)).all()
         require(possible, f"{where}: log_likelihood calls rows impossible that the model has drawn")
+    if hasattr(model, "discriminator_score"):
+        _check_likelihood(model.discriminator_score(sampled), ASKED, f"{where}: discriminator_score of its own sample")
+    if hasattr(model, "evidence"):
+        found = model.evidence(table.take([0]), table)
+        finite = all(isinstance(name, str) and np.isfinite(value) for name, value in found.items())
+        require(finite, f"{where}: evidence must be named finite numbers")
     for measurement in getattr(model, "measurements", ()):
         _check_measurement(measurement, table.schema, f"{where}: measurement")
 

@@ -23,6 +23,7 @@ class Pool:
     target_of: np.ndarray | None = None  # K: the one target that each release is about, where targets are isolated
     answers: tuple[np.ndarray, np.ndarray] | None = None  # members and secrets, each K x targets
     levels: int = 0  # values that a categorical secret can take; 0 for membership and for numbers
+    releases: int = 1  # of each fit, one after the other
 
     def __len__(self) -> int:
         return len(next(iter(self.feature_arrays.values())))
@@ -60,6 +61,11 @@ class Pool:
         if self.target_of is None:
             return np.ones(len(self), dtype=bool)
         return np.asarray(self.target_of == target)
+
+    @property
+    def fits(self) -> np.ndarray:
+        """K: the fit that each release comes from. Releases of one fit share its members: the fit is what is independent."""
+        return np.arange(len(self)) // self.releases
 
     def blind(self) -> Pool:
         """The same releases without the answers."""

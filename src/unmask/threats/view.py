@@ -13,15 +13,24 @@ from unmask.tables.table import Table
 from unmask.threats.knowledge import Access
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """What a white-box attacker sees of a fitted model: how likely it holds rows to be, and its noisy measurements."""
+    """What a white-box attacker sees of a fitted model; None is what a model of this kind does not offer.
 
-    log_likelihood: Callable[[Table], np.ndarray] | None
+    How likely it holds rows to be and its noisy measurements; of a diffusion model the loss of each row at each of some of its
+    steps (of an autoencoder its one loss, at every step); of a GAN how real its critic holds each row to be (higher = more real).
+    """
+
+    log_likelihood: Callable[[Table], np.ndarray] | None = None
     measurements: tuple[Measurement, ...] = ()
+    losses: Callable[[Table, Sequence[int], np.random.Generator], np.ndarray] | None = None  # rows x steps
+    diffusion_steps: int = (
+        0  # `losses` knows steps from 0 (nearly no noise) to this less one (nothing but noise); 0: no steps
+    )
+    discriminator_score: Callable[[Table], np.ndarray] | None = None
 
 
 class View:

@@ -180,6 +180,9 @@ def model_features(
         logs = model.log_likelihood(reader.variants)
         seen["log-likelihood of target"] = float(logs[0])
         seen["log-likelihood of others"] = float(np.maximum(logs[1:], IMPOSSIBLE).mean())
+    if hasattr(model, "evidence"):
+        found = model.evidence(reader.pair.target, reader.pair.outside)
+        seen |= {name if name == "likelihood ratio" else f"model: {name}": float(found[name]) for name in found}
     return seen
 
 
@@ -237,7 +240,17 @@ def group_of(name: str) -> str:
         return BITS
     if name.startswith("order"):
         return ORDER
-    first = ("likelihood", "deviation", "cells as", "total", "log-likelihood", "beyond", "measured", "zero cells")
+    first = (
+        "likelihood",
+        "deviation",
+        "cells as",
+        "total",
+        "log-likelihood",
+        "beyond",
+        "measured",
+        "zero cells",
+        "model:",
+    )
     return WHITE if name.startswith(first) else BLACK
 
 

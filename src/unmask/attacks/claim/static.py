@@ -65,6 +65,17 @@ def model_attacks(together: tuple[int, int] | None) -> list[Static]:
     return found
 
 
+def evidence_attack(epsilon: float, weight: float) -> Static:
+    """The model's own likelihood ratio, where it is larger than a true claim lets it be but rarely."""
+
+    def rule(seen: Seen) -> int:
+        ratio = seen.get("likelihood ratio", 0.0)
+        return IN if ratio > epsilon else OUT if ratio < -epsilon else ABSTAIN
+
+    words = "what the training released is likelier with the target than the noise allows"
+    return Static("training", words, rule, weight)
+
+
 def _unmoved(seen: Seen) -> int:
     return OUT if seen.get("cells as in D'", 0) > 0 else IN
 

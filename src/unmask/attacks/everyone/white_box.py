@@ -12,8 +12,18 @@ LIKELIHOOD, MEASURED = "likelihood", "measured"
 GAUSSIAN, LAPLACE = "gaussian", "laplace"
 
 
+LOSS_STEPS, LOSS_DRAWS = (
+    (0.05, 0.1, 0.2, 0.3),
+    1,
+)  # of a diffusion model: shares of its steps, times that it is asked about each
+
+
 def white_box(model: FittedModel | None, rows: Table) -> np.ndarray:
-    """Rows x 2: the log-likelihood, and the evidence of the noisy measurements; 0 where a model does not offer one."""
+    """Rows x 2: how likely the model holds each row, and the evidence of the noisy measurements; 0 where it offers neither.
+
+    A model without likelihoods is asked what it has in their place: a diffusion model its denoising loss, a GAN the score of
+    its critic.
+    """
     found = np.zeros((len(rows), 2))
     if model is None:
         return found
@@ -22,9 +32,23 @@ def white_box(model: FittedModel | None, rows: Table) -> np.ndarray:
         possible = logs[np.isfinite(logs)]
         # What the model holds impossible is a little less likely than the least likely other row.
         found[:, 0] = np.where(np.isfinite(logs), logs, possible.min(initial=0.0) - 1.0)
+    elif model.losses is not None:
+        found[:, 0] = -_loss(model, rows)
+    elif model.discriminator_score is not None:
+        found[:, 0] = model.discriminator_score(rows)
     for measured in model.measurements:
         found[:, 1] += _evidence(measured, rows)
     return found
+
+
+def _loss(model: FittedModel, rows: Table) -> np.ndarray:
+    """How many deviations the loss of each row lies above that of all rows, mean over steps; the same noise in every run."""
+    if model.losses is None:
+        return np.zeros(len(rows))
+    rng = np.random.default_rng(0)
+    steps = sorted({int(share * model.diffusion_steps) for share in LOSS_STEPS})
+    drawn = np.mean([model.losses(rows, steps, rng) for _ in range(LOSS_DRAWS)], axis=0)
+    return np.asarray(((drawn - drawn.mean(axis=0)) / (drawn.std(axis=0) + 1e-9)).mean(axis=1))
 
 
 def _evidence(measured: Measurement, rows: Table) -> np.ndarray:

@@ -5,6 +5,7 @@ from unmask.attacks.features.histogram import HistogramFeatures
 from unmask.attacks.features.matches import MatchFeatures
 from unmask.attacks.features.naive import NaiveFeatures
 from unmask.attacks.features.nearest_rows import NearestRowFeatures
+from unmask.attacks.features.neighbourhood import NeighbourhoodFeatures
 from unmask.attacks.features.queries import QueryFeatures
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "MatchFeatures",
     "NaiveFeatures",
     "NearestRowFeatures",
+    "NeighbourhoodFeatures",
     "QueryFeatures",
 ]

@@ -10,7 +10,7 @@ from unmask.attacks.claim.learnt import BestStatistic, Ridge
 from unmask.attacks.claim.likelihood import plan_regions
 from unmask.attacks.claim.outputs import BITS, ORDER, WHOLE, group_of, is_readable
 from unmask.attacks.claim.ratio import Ratio
-from unmask.attacks.claim.static import model_attacks, static_attacks
+from unmask.attacks.claim.static import evidence_attack, model_attacks, static_attacks
 from unmask.attacks.claim.wager import PairSide
 from unmask.generators._generator import Measurement
 from unmask.generators.claim import Claim
@@ -40,6 +40,9 @@ def attacks_for(setting: PairSetting, claim: Claim, pilot: Sequence[Measurement]
             words = "the measurements are likelier with the target than the noise allows"
             found.append(Ratio("likelihood ratio", words, half, RATIO_WEIGHT))
             found.append(Ratio("likelihood ratio, wide", words, whole, RATIO_WEIGHT))
+
+    if white and getattr(setting.generator, "shows_evidence", False):
+        found.append(evidence_attack(epsilon, RATIO_WEIGHT))
 
     def usable(name: str) -> bool:
         return is_readable(name, white_box=white)

@@ -107,7 +107,8 @@ class EpsilonAudit:
         table = None if real is None else read_table(real, schema)
         known = plan.claim
         claim = parse_claim(known, audited.claim) if isinstance(known, str) else known or audited.claim
-        named = pairs or plan.pairs or (("worst-case",) if table is None else ("worst-case", "canary"))
+        worst = getattr(audited, "worst_case", "worst-case")
+        named = pairs or plan.pairs or ((worst,) if table is None else (worst, "canary"))
         plan = replace(
             plan,
             **generator_list.in_one_text(plan.generator, plan.settings),

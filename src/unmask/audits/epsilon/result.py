@@ -385,8 +385,10 @@ def _not_tested(played: PlayedClaim, fixed: list[Fixed]) -> list[NotTested]:
         found.append(
             NotTested("likelihood ratio", "the fitted model is not seen (black-box)", "use --access white-box")
         )
-    elif not played.pilots[0]:
+    elif not played.pilots[0] and not getattr(played.settings[0].generator, "shows_evidence", False):
         found.append(
-            NotTested("likelihood ratio", "the generator shows no measurements", "give its model `measurements`")
+            NotTested(
+                "likelihood ratio", "the generator shows no measurements", "give its model `measurements` or `evidence`"
+            )
         )
     return found

@@ -218,8 +218,8 @@ def _not_tested(audited: Audited) -> Iterator[NotTested]:
     if audited.plan.access == "white-box" and not audited.sees_model:
         yield NotTested(
             "white-box evidence",
-            "the model offers neither likelihoods nor measurements",
-            "give it log_likelihood(table)",
+            "the model offers no likelihoods, measurements, losses or critic",
+            "give it log_likelihood(table), losses(table, steps, rng) or discriminator_score(table)",
         )
     if audited.power.visible is None and not audited.people.listed.any():
         yield NotTested(
