@@ -64,7 +64,7 @@ class Dense:
         layers, found = self.layers(weights), [slope]
         for place in range(len(layers) - 1, 0, -1):
             slope = slope @ layers[place][0].T
-            slope *= np.where(passed[place] > 0, np.float32(1), np.float32(LEAK))
+            slope *= np.where(passed[place] > 0, 1, LEAK).astype(slope.dtype)
             found.append(slope)
         return found[::-1]
 
