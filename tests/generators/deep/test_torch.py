@@ -12,7 +12,7 @@ from unmask import generators
 from unmask.errors import MissingExtraError, ParameterError
 from unmask.generators.deep import _torch
 from unmask.generators.deep._settings import layers_from
-from unmask.generators.deep._torch import Watch, need_torch, quiet_torch
+from unmask.generators.deep._torch import TrainingSteps, need_torch, quiet_torch
 from unmask.testing import plain
 
 SMALL = {
@@ -113,7 +113,7 @@ def test_progress_and_time_budget(name, rng, monkeypatch):
 
 
 def test_one_step_is_always_done():
-    watch = Watch(10, seconds=1e-9)
+    watch = TrainingSteps(10, seconds=1e-9)
     assert list(watch) == [0]
     assert watch.done == 1
 
