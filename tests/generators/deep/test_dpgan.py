@@ -248,7 +248,7 @@ def test_adam_is_torch_adam():
     rng = np.random.default_rng(0)
     ours, mine = PlainAdam(0.1), rng.normal(size=5)
     theirs = torch.tensor(mine.copy(), requires_grad=True)
-    steps = torch.optim.PlainAdam([theirs], lr=0.1, betas=(0.5, 0.99))
+    steps = torch.optim.Adam([theirs], lr=0.1, betas=(0.5, 0.99))
     for _ in range(5):
         gradient = rng.normal(size=5)
         mine = ours.step(mine, gradient)
