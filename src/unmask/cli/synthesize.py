@@ -9,7 +9,8 @@ import click
 from unmask.cli import options
 from unmask.cli.saying import say
 from unmask.cli.trust import python_path
-from unmask.cli.verb import verb, watch
+from unmask.cli.verb import verb
+from unmask.cli.watching import watch
 
 
 def run(
@@ -38,9 +39,9 @@ def run(
         raise ParameterError("A release with hardened noise cannot have a fixed seed: leave out --seed.")
     table = read_table(real, schema)
     rng = np.random.default_rng(None if release else seed or 0)
-    with watch("Training", quiet=quiet) as progress:
-        heard = {"progress": progress} if "progress" in inspect.signature(chosen.fit).parameters else {}
-        model = chosen.fit(table, None if release else rng, **heard)
+    tells = "progress" in inspect.signature(chosen.fit).parameters  # others are quick, or cannot say how far they are
+    with watch("Training", quiet=quiet or not tells) as seen:
+        model = chosen.fit(table, None if release else rng, **({"progress": seen.progress} if tells else {}))
     synthetic = model.sample(rows or len(table), rng)
     write_csv(synthetic, out)
     if not quiet:

@@ -12,7 +12,7 @@ from unmask import generators
 from unmask.errors import MissingExtraError, ParameterError
 from unmask.generators.deep import _torch
 from unmask.generators.deep._settings import layers_from
-from unmask.generators.deep._torch import TrainingSteps, need_torch, quiet_torch
+from unmask.generators.deep._torch import StepWatch, need_torch, quiet_torch
 from unmask.testing import plain
 
 SMALL = {
@@ -28,6 +28,18 @@ def test_lists_and_parameters_do_not_load_torch():
         "[generators.get(name) for name in ('ctgan', 'tvae', 'tabddpm')]; sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_command_line_trains_and_says_where_it_stopped(tmp_path):
+    (tmp_path / "real.csv").write_text("sex,age\n" + "f,30\nm,41\nm,29\n" * 20)
+    answer = subprocess.run(
+        [sys.executable, "-m", "unmask", "synthesize", "real.csv", "--generator", "tabddpm", "--set", "layers=8+8",
+         "--set", "time_budget=1e-6", "--rows", "7", "-o", "synthetic.csv"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    assert "note: trained for 1 of 1,000 steps, as long as the time budget lasted." in answer.stderr
+    assert len((tmp_path / "synthetic.csv").read_text().splitlines()) == 8
 
 
 def test_the_list_says_who_needs_torch():
@@ -113,7 +125,7 @@ def test_progress_and_time_budget(name, rng, monkeypatch):
 
 
 def test_one_step_is_always_done():
-    watch = TrainingSteps(10, seconds=1e-9)
+    watch = StepWatch(10, seconds=1e-9)
     assert list(watch) == [0]
     assert watch.done == 1
 

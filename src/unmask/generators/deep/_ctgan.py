@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from unmask.generators.deep._coding import Coded, Coding
 from unmask.generators.deep._layers import Adam, RunningMean, chunks, linear, matrix_of
 from unmask.generators.deep._segments import Segments
-from unmask.generators.deep._torch import TrainingSteps, Weights, weights_of, with_weights
+from unmask.generators.deep._torch import StepWatch, Weights, weights_of, with_weights
 
 if TYPE_CHECKING:
     from unmask.generators.deep.ctgan import Ctgan, CtganModel
@@ -216,7 +216,7 @@ def build(
 
 
 def train(
-    parameters: Ctgan, coding: Coding, counts: np.ndarray, coded: Coded, watch: TrainingSteps, stream: torch.Generator
+    parameters: Ctgan, coding: Coding, counts: np.ndarray, coded: Coded, watch: StepWatch, stream: torch.Generator
 ) -> tuple[Weights, Weights]:
     """The weights of generator and critic after training: one step of each in turn."""
     gan = build(parameters, coding, counts, torch.from_numpy(coded.levels), stream)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from unmask.generators.deep._coding import Coded, Coding
 from unmask.generators.deep._layers import Adam, Batches, RunningMean, chunks, linear
 from unmask.generators.deep._segments import Segments
-from unmask.generators.deep._torch import TrainingSteps, Weights, weights_of, with_weights
+from unmask.generators.deep._torch import StepWatch, Weights, weights_of, with_weights
 
 if TYPE_CHECKING:
     from unmask.generators.deep.tabddpm import TabDdpm, TabDdpmModel
@@ -120,7 +120,7 @@ class Denoiser(nn.Module):
         return missed - logs.sum(1) / max(self.segments.count, 1)
 
 
-def train(parameters: TabDdpm, coding: Coding, coded: Coded, watch: TrainingSteps, stream: torch.Generator) -> Weights:
+def train(parameters: TabDdpm, coding: Coding, coded: Coded, watch: StepWatch, stream: torch.Generator) -> Weights:
     """The running mean of the weights, after training at random steps with a rate that falls to zero."""
     network = Denoiser(parameters, coding, stream)
     values, levels = torch.from_numpy(coded.values), torch.from_numpy(coded.levels)

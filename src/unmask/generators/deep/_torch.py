@@ -62,7 +62,7 @@ def with_weights(network: Any, weights: Weights) -> Any:
 
 
 @dataclass
-class TrainingSteps:
+class StepWatch:
     """Counts steps, tells who listens, and says when to stop: all steps done, or the time is up.
 
     for step in watch: ...    then    watch.done

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from unmask.generators.deep._coding import Coded, Coding
 from unmask.generators.deep._layers import Adam, Batches, chunks, linear, matrix_of
 from unmask.generators.deep._segments import Segments
-from unmask.generators.deep._torch import TrainingSteps, Weights, weights_of, with_weights
+from unmask.generators.deep._torch import StepWatch, Weights, weights_of, with_weights
 
 if TYPE_CHECKING:
     from unmask.generators.deep.tvae import Tvae, TvaeModel
@@ -59,7 +59,7 @@ class Autoencoder(nn.Module):
         return missed, told
 
 
-def train(parameters: Tvae, coding: Coding, coded: Coded, watch: TrainingSteps, stream: torch.Generator) -> Weights:
+def train(parameters: Tvae, coding: Coding, coded: Coded, watch: StepWatch, stream: torch.Generator) -> Weights:
     """The weights after training on shuffled batches."""
     network = Autoencoder(parameters, coding, stream)
     real, levels = matrix_of(coded, network.segments), torch.from_numpy(coded.levels)

@@ -13,7 +13,7 @@ from unmask.generators.claim import Claim
 from unmask.generators.deep._coding import Coded, Coding
 from unmask.generators.deep._modes import modes_of
 from unmask.generators.deep._settings import check_training, layers_from, steps_for
-from unmask.generators.deep._torch import EXTRA, Progress, TrainingSteps, Weights, check_whole, need_torch, quiet_torch
+from unmask.generators.deep._torch import EXTRA, Progress, StepWatch, Weights, check_whole, need_torch, quiet_torch
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
 
@@ -67,7 +67,7 @@ class Ctgan:
         coding = modes_of(table, rng)
         coded = coding.encode(table, rng)
         counts = category_counts(coding, coded)
-        watch = TrainingSteps(steps_for(self, len(table)), self.time_budget, progress)
+        watch = StepWatch(steps_for(self, len(table)), self.time_budget, progress)
         with quiet_torch(rng) as stream:
             generator, critic = _ctgan.train(self, coding, counts, coded, watch, stream)
         return CtganModel(self, coding, counts, generator, critic, watch.done, watch.notes)

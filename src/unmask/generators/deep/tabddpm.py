@@ -14,7 +14,7 @@ from unmask.generators.claim import Claim
 from unmask.generators.deep._coding import Coding
 from unmask.generators.deep._quantiles import quantiles_of
 from unmask.generators.deep._settings import check_training, layers_from, steps_for
-from unmask.generators.deep._torch import EXTRA, Progress, TrainingSteps, Weights, check_whole, need_torch, quiet_torch
+from unmask.generators.deep._torch import EXTRA, Progress, StepWatch, Weights, check_whole, need_torch, quiet_torch
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
 
@@ -63,7 +63,7 @@ class TabDdpm:
 
         coding = quantiles_of(table)
         coded = coding.encode(table)
-        watch = TrainingSteps(steps_for(self, len(table)), self.time_budget, progress)
+        watch = StepWatch(steps_for(self, len(table)), self.time_budget, progress)
         with quiet_torch(rng) as stream:
             weights = _tabddpm.train(self, coding, coded, watch, stream)
         return TabDdpmModel(self, coding, weights, watch.done, watch.notes)

@@ -13,7 +13,7 @@ from unmask.generators.claim import Claim
 from unmask.generators.deep._coding import Coding
 from unmask.generators.deep._modes import modes_of
 from unmask.generators.deep._settings import check_training, layers_from, steps_for
-from unmask.generators.deep._torch import EXTRA, Progress, TrainingSteps, Weights, check_whole, need_torch, quiet_torch
+from unmask.generators.deep._torch import EXTRA, Progress, StepWatch, Weights, check_whole, need_torch, quiet_torch
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
 
@@ -64,7 +64,7 @@ class Tvae:
 
         coding = modes_of(table, rng)
         coded = coding.encode(table, rng)
-        watch = TrainingSteps(steps_for(self, len(table)), self.time_budget, progress)
+        watch = StepWatch(steps_for(self, len(table)), self.time_budget, progress)
         with quiet_torch(rng) as stream:
             weights = _tvae.train(self, coding, coded, watch, stream)
         return TvaeModel(self, coding, weights, watch.done, watch.notes)
