@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 
 from unmask.web.processes import is_same
 
-PATIENCE = 240  # seconds, on a busy machine
+PATIENCE = 600  # seconds: only for what hangs, also on a machine that is ten times too busy
 BOUNDARY = "a-boundary-of-ours"
 
 
