@@ -16,7 +16,7 @@ from contextlib import suppress
 
 import click
 
-from unmask.cli.ending import ending
+from unmask.cli.ending import end_when_asked, ending
 from unmask.cli.saying import say
 from unmask.cli.trust import forget_the_working_directory
 
@@ -96,6 +96,7 @@ def run(*, path_is_clean: bool = False) -> None:
         say("The current directory is gone. Change to one that is there, and repeat the command.")
         sys.exit(2)
     _prepare_streams()
+    end_when_asked()
     code = _flushed(answer())
     if code == 3:  # at once: threads that watch the killed workers must not complain into the message
         os._exit(code)

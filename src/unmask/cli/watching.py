@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, Self
 
-from unmask.cli.ending import Cancelled, ending
+from unmask.cli.ending import ending
 from unmask.errors import UnmaskError
 from unmask.files import HERE, sweep
 from unmask.results.progress import RunProgress, RunState, read_progress, utc_now, write_progress
@@ -89,7 +88,6 @@ class ProgressFile:
         self._lock = threading.Lock()
         self._changed, self._over = threading.Event(), threading.Event()
         self._writer: threading.Thread | None = None
-        self._handler: Any = None
 
     def begin(self) -> None:
         """Write from now on: the directory is known to be this run's."""
@@ -107,14 +105,9 @@ class ProgressFile:
         return Watch(self._progress, self._stage)
 
     def __enter__(self) -> Self:
-        if self._directory is not None and threading.current_thread() is threading.main_thread():
-            self._handler = signal.signal(signal.SIGTERM, _cancel) or signal.SIG_DFL
         return self
 
     def __exit__(self, kind: Any, problem: BaseException | None, trace: TracebackType | None) -> None:
-        if self._handler is not None:
-            signal.signal(signal.SIGTERM, self._handler)
-            self._handler = None
         if self._writer is None:
             return
         self._over.set()
@@ -185,8 +178,3 @@ class _Pace:
         """Seconds; None if nothing tells, or if it takes longer than was thought."""
         left = -1.0 if self._end is None else self._end - time.monotonic()
         return round(left, 1) if left >= 0 else None
-
-
-def _cancel(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # asked twice, it ends at once
-    raise Cancelled
