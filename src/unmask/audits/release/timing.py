@@ -58,7 +58,7 @@ class Clock:
 
     def refuses(self, case: Case, check: Check) -> str:
         """Why a part is not begun; "" if it is."""
-        if self.left <= 0:
+        if self.runner.is_late or self.left <= 0:
             return "the time budget was used up"
         if (cost := self._seconds(case, (check,))) > self.left:
             return f"it would take about {cost:,.0f} s, and {self.left:,.0f} s of the time budget were left"
