@@ -129,7 +129,7 @@ def show_planted(seeds: range) -> None:
         right, wrong = [], []
         for seed in seeds:
             release, who = planted(seed, 0.05, columns)
-            listing = named(Crowd.of(release, seed), rate=0.10, seed=seed).rejected
+            listing = named(Crowd.of(release, seed, 5_000), rate=0.10, seed=seed).rejected
             right.append(listing[who].mean())
             wrong.append((listing.sum() - listing[who].sum()) / max(1, listing.sum()))
         print(
@@ -180,7 +180,7 @@ def show_generators(seeds: range) -> None:
 
 
 def _areas(release: Release, seed: int = 0) -> dict[str, float]:
-    crowd = Crowd.of(release, seed)
+    crowd = Crowd.of(release, seed, 5_000)
     scores = {"learnt": crowd.learnt, "linkage": crowd.linkage, "blind": crowd.blind}
     return {name: round(auc(s[crowd.members], s[~crowd.members]).value, 3) for name, s in scores.items()}
 

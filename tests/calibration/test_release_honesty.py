@@ -77,7 +77,7 @@ def test_people_are_named_rightly():
     right, wrong = [], []
     for seed in range(6):
         release, who = planted_rows(seed, 0.05, 1)
-        listed = named(Crowd.of(release, seed), rate=0.10, seed=seed).rejected
+        listed = named(Crowd.of(release, seed, 5_000), rate=0.10, seed=seed).rejected
         right.append(listed[who].mean())
         wrong.append((listed.sum() - listed[who].sum()) / max(1, listed.sum()))
     assert np.mean(right) >= 0.85

@@ -28,7 +28,7 @@ from unmask.tables.schema import Origin
 
 
 def case_of(crowd=None, seed=3, confidence=0.95):
-    plan = SimpleNamespace(confidence=confidence, seed=seed, policy=Policy(), people_rate=0.1)
+    plan = SimpleNamespace(confidence=confidence, seed=seed, policy=Policy(), people_rate=0.1, people=150)
     return SimpleNamespace(plan=plan, crowd=crowd, error=lambda family: (1 - confidence) * family.weight)
 
 
@@ -295,8 +295,10 @@ def test_how_many_were_looked_at_is_said_where_it_was_not_everybody(people):
     case.release = SimpleNamespace(real=people, schema=people.schema)
     for asked in (150, 200):
         listing = Listing(np.zeros(asked, dtype=bool), np.full(asked, 0.01))
-        found = _naming(case, SimpleNamespace(member_rows=np.arange(asked)), listing)
+        crowd = crowd_of(np.random.default_rng(0), asked, member_rows=np.arange(asked))
+        found = _naming(case, crowd, listing)
         assert ("Of 200 real people 150," in found.notes[0]) is (asked == 150)
+        assert ("Fewer than 8 leaked people" in found.notes[0]) is (asked == 150), "0.5^8 is below 0.05 x 0.15"
         exposure = dict(found.columns)["exposure"]
         assert exposure[:asked].tolist() == pytest.approx([2.0] * asked)
         assert np.isnan(exposure[asked:]).all()

@@ -88,7 +88,7 @@ def test_two_columns_changed_are_found_and_named():
 
 def test_names_are_those_whose_adjusted_value_is_small_enough():
     release = planted(400, leaked=40, columns=10, seed=3)
-    crowd = Crowd.of(Release(release.real, (release.synthetic,), release.holdout), 0)
+    crowd = Crowd.of(Release(release.real, (release.synthetic,), release.holdout), 0, 5_000)
     listing = named(crowd, rate=0.1, seed=0)
     assert (listing.rejected == (listing.adjusted <= 0.1 + 1e-9)).all()
 
@@ -134,8 +134,8 @@ def test_real_people_of_another_kind_are_confounded_and_nobody_is_named():
 def test_too_few_people_are_said_and_not_judged():
     real, holdout, fresh = people(40)
     few = holdout.take(np.arange(FEWEST - 1))
-    assert Crowd.of(Release(real, (fresh,), few), 0) is None
-    assert Crowd.of(Release(real, (fresh,), None), 0) is None
+    assert Crowd.of(Release(real, (fresh,), few), 0, 5_000) is None
+    assert Crowd.of(Release(real, (fresh,), None), 0, 5_000) is None
     result = audit(real, fresh, holdout=few, attempts=20)
     assert any(item.name.startswith("the learnt auditor") for item in result.not_tested)
     assert any("too small" in note for note in result.facts.visible)
