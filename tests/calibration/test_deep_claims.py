@@ -46,6 +46,6 @@ def test_each_broken_twin_falls_in_time(defect):
 @pytest.mark.calibration
 @pytest.mark.parametrize("kind", [DPGAN, PATEGAN], ids=lambda kind: kind.name)
 def test_ours_stand(kind):
-    """At 95 % at most 1 in 20 true claims may fall (99.9 % limit of 8 audits: 4)."""
+    """At 95 % at most 1 in 20 true claims may fall (99.9 % limit of 8 audits: 3)."""
     found = runs_to_refute(kind(**settings(kind)), range(100, 108), 100)
     assert sum(runs != NEVER for runs in found) <= binom.ppf(0.999, len(found), 0.05)

@@ -10,7 +10,7 @@ from scipy import stats
 from unmask.errors import ParameterError
 from unmask.generators.deep import _evidence, dpgan
 from unmask.generators.deep._blocks import Blocks
-from unmask.generators.deep._dense import Dense, PlainAdam
+from unmask.generators.deep._dense import AdamSteps, Dense
 from unmask.generators.deep._maker import Maker, is_stage
 from unmask.generators.deep._rows import noisy_rows, poisson_sample, sampling_rate
 from unmask.generators.deep.dpgan import DPGAN
@@ -246,7 +246,7 @@ def test_slopes_of_the_maker_are_those_of_soft_choices():
 def test_adam_is_torch_adam():
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)
-    ours, mine = PlainAdam(0.1), rng.normal(size=5)
+    ours, mine = AdamSteps(0.1), rng.normal(size=5)
     theirs = torch.tensor(mine.copy(), requires_grad=True)
     steps = torch.optim.Adam([theirs], lr=0.1, betas=(0.5, 0.99))
     for _ in range(5):

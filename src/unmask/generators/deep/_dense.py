@@ -105,7 +105,7 @@ def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 @dataclass
-class PlainAdam:
+class AdamSteps:
     """Steps along a smoothed gradient in units of its smoothed size (Kingma and Ba 2015)."""
 
     rate: float

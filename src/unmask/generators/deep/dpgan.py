@@ -15,7 +15,7 @@ from unmask.generators._accounting import SampledGaussian, sampled_gaussian
 from unmask.generators._generator import check_fits, check_positive, claim_for
 from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.deep._blocks import Blocks
-from unmask.generators.deep._dense import Dense, PlainAdam
+from unmask.generators.deep._dense import AdamSteps, Dense
 from unmask.generators.deep._evidence import Trace, gradient_evidence
 from unmask.generators.deep._maker import CHUNK, Maker, is_stage
 from unmask.generators.deep._rows import COUNT_SHARE, noisy_rows, poisson_sample, sampling_rate
@@ -95,7 +95,7 @@ class DPGAN:
         judge = Dense((maker.blocks.width, self.hidden, 1))
         making, judging = maker.network.begin(rng), judge.begin(rng)
         stages = []
-        maker_steps, judge_steps = PlainAdam(self.maker_rate), PlainAdam(self.rate)
+        maker_steps, judge_steps = AdamSteps(self.maker_rate), AdamSteps(self.rate)
         trace = Trace.begin(judge.size, self.steps)
         for step in range(self.steps):
             sample = poisson_sample(len(table), mechanism.rate, rng)

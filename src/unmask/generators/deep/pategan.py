@@ -16,7 +16,7 @@ from unmask.generators._generator import check_fits, check_positive, claim_for
 from unmask.generators._noise import Seeded
 from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.deep._blocks import Blocks
-from unmask.generators.deep._dense import Dense, PlainAdam
+from unmask.generators.deep._dense import AdamSteps, Dense
 from unmask.generators.deep._maker import CHUNK, Maker, is_stage
 from unmask.generators.deep._rows import COUNT_SHARE, noisy_rows
 from unmask.generators.deep._teachers import Parts, Teachers
@@ -194,8 +194,8 @@ class Student:
     network: Dense
     judging: np.ndarray
     making: np.ndarray
-    judge_steps: PlainAdam
-    maker_steps: PlainAdam
+    judge_steps: AdamSteps
+    maker_steps: AdamSteps
     rng: np.random.Generator
     rows: list[np.ndarray] = field(default_factory=list)
     shares: list[np.ndarray] = field(default_factory=list)
@@ -204,7 +204,7 @@ class Student:
     def begin(cls, generator: PATEGAN, maker: Maker, rng: np.random.Generator) -> Student:
         network = Dense((maker.blocks.width, generator.hidden, 1))
         making = maker.network.begin(rng)
-        steps = PlainAdam(generator.rate, first=0.9), PlainAdam(generator.maker_rate)
+        steps = AdamSteps(generator.rate, first=0.9), AdamSteps(generator.maker_rate)
         return cls(generator, network, network.begin(rng), making, *steps, rng)
 
     def study(self, rows: np.ndarray, shares: np.ndarray) -> None:
