@@ -35,7 +35,7 @@ def _asked(process: int) -> str:
     """The same where there is no /proc."""
     try:
         done = subprocess.run(
-            ["ps", "-o", "lstart=", "-p", str(process)], capture_output=True, text=True, timeout=10, check=False
+            ["ps", "-o", "lstart=", "-p", str(process)], capture_output=True, encoding="utf-8", timeout=10, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -86,7 +86,6 @@ def answer(
             env=dict(variables),
             input=given,
             capture_output=True,
-            text=True,
             encoding="utf-8",
             errors="replace",
             timeout=seconds,
