@@ -69,17 +69,16 @@ def people_part(plan: ReconstructPlan, deployment: Deployment, rules: Rules, con
     )  # fmt: skip
     silent = int((told == UNKNOWN).sum() + (mistaken == UNKNOWN).sum())
     notes = (f"Of {silent} of {2 * count} people the oracle did not say whether they are members.",) if silent else ()
-    found = _membership(told, mistaken, confidence)
+    found = _membership(plan, told, mistaken, confidence)
     return Part(findings=(found,), grids=(grid,) if rows else (), notes=notes)
 
 
-def _membership(told: np.ndarray, mistaken: np.ndarray, confidence: float) -> Finding:
+def _membership(plan: ReconstructPlan, told: np.ndarray, mistaken: np.ndarray, confidence: float) -> Finding:
     ours, theirs = ((int((each == 1).sum()), len(each)) for each in (told, mistaken))
     gain = difference(ours, theirs, confidence=confidence)
-    severity = Severity.HIGH if gain.low > 0 else Severity.NONE
-    advice = (
-        "Answer no questions about rows that customers choose." if severity is Severity.HIGH else advice_for(severity)
-    )
+    severity = plan.policy.severity(max(0.0, gain.low))
+    told_apart = severity is not Severity.NONE
+    advice = "Answer no questions about rows that customers choose." if told_apart else advice_for(severity)
     return Finding(
         "differencing",
         f"{ours[0]} of {ours[1]} people whose rows are known were told to be in the train table, by one question each "
