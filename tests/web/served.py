@@ -49,8 +49,9 @@ class Served:
         port = self.port or 0
         words = [sys.executable, "-P", "-m", "unmask", "serve", str(self.runs), "--no-browser", f"--port={port}"]
         self.process = subprocess.Popen(
-            [*words, *self.options], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=self.runs.parent
-        )
+            [*words, *self.options], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=self.runs.parent,
+            env=os.environ | {"XDG_STATE_HOME": str(self.runs.parent / "state")},
+        )  # fmt: skip
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.said.append(line)

@@ -235,23 +235,23 @@ def test_links_among_the_runs_are_not_followed(served):
 
 
 def test_a_queue_that_a_stranger_left_runs_nothing(served, tmp_path):
-    """An archive that was unpacked over RUNS may bring the server's own folder along."""
+    """The second line: a folder from elsewhere is refused as a whole."""
+    Served(tmp_path / "runs").start().stop()
     touched = tmp_path / "touched"
     own = tmp_path / "runs" / ".unmask-page" / "jobs"
-    own.mkdir(parents=True)
     job = '{"id": "%s", "run": "x", "verb": "%s", "words": %s, "queued": 1, "state": "waiting", "pid": 0, "began": ""}'
     words = {
-        "a": ("everyone", f'["{TABLES}/real.csv", "--generator=command: touch {touched}"]'),
-        "b": ("everyone", '["/etc/passwd", "--generator=raw"]'),
-        "c": ("synthesize; touch", "[]"),
-        "d": ("epsilon", '["--trust", "--plan=/tmp/plan.toml"]'),
+        "a" * 16: ("everyone", f'["{TABLES}/real.csv", "--generator=command: touch {touched}"]'),
+        "b" * 16: ("everyone", '["/etc/passwd", "--generator=raw"]'),
+        "c" * 16: ("synthesize; touch", "[]"),
+        "d" * 16: ("epsilon", '["--trust", "--plan=/tmp/plan.toml"]'),
     }
     for name, (verb, told) in words.items():
         (own / f"{name}.json").write_text(job % (name, verb, told))
-    running = tmp_path / "runs" / ".unmask-page" / "jobs" / "e.json"
+    running = tmp_path / "runs" / ".unmask-page" / "jobs" / f"{'e' * 16}.json"
     running.write_text(
         job.replace('"waiting", "pid": 0, "began": ""', f'"running", "pid": {os.getpid()}, "began": "1:2"')
-        % ("e", "audit", "[]")
+        % ("e" * 16, "audit", "[]")
     )
     other = Served(tmp_path / "runs").start()
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 import secrets
 import threading
 import time
@@ -22,6 +23,7 @@ from unmask.files import parse_json, read_text, write_atomically
 from unmask.web.settings import Settings
 
 SECONDS = 7 * 24 * 3600  # of a session
+TOKEN = re.compile("[0-9a-f]{64}")  # the name of its file
 KEPT = "sessions.json"
 
 
@@ -40,8 +42,9 @@ def new_token(settings: Settings) -> str:
 def forget_tokens(settings: Settings) -> None:
     """Tokens that nobody used belong to a server that is gone."""
     for path in (settings.own / "tokens").iterdir():
-        with suppress(OSError):
-            path.unlink()
+        if TOKEN.fullmatch(path.name):
+            with suppress(OSError):
+                path.unlink()
 
 
 class Sessions:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from unmask.errors import ParameterError
-from unmask.files import OWNER_FOLDER, make_folder, set_rights, shown
+from unmask.files import make_folder, shown
+from unmask.web.own_folder import prepare_own
 
 OWN = ".unmask-page"  # the server's own folder below RUNS: uploads, drafts, queue, sessions
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -67,14 +67,7 @@ class Settings:
             raise ParameterError(
                 f"{shown(self.runs)}: this is a run directory itself. Name the folder that holds it, or one for runs."
             )
-        if os.path.lexists(self.own):
-            found = os.lstat(self.own)
-            mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-            if not stat.S_ISDIR(found.st_mode) or not mine:
-                raise ParameterError(f"{shown(self.own)}: not a folder of yours. Remove it, or choose other RUNS.")
-        for folder in (self.own, *(self.own / name for name in ("uploads", "drafts", "jobs", "comparisons", "tokens"))):
-            make_folder(folder)
-            set_rights(folder, OWNER_FOLDER)
+        prepare_own(self.own)
 
 
 def _bracketed(host: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from unmask.web.sessions import Sessions
 from unmask.web.settings import Settings
 from unmask.web.shelf import Shelf
 
+COMPARISON = re.compile("[0-9a-f]{16}")  # the name of its folder
 DAYS = 7  # that a comparison is kept
 
 
@@ -49,7 +51,7 @@ class Site:
 def _sweep(folder: Path) -> None:
     """Comparisons are made anew in a second: old ones go."""
     for each in folder.iterdir():
-        if each.stat().st_mtime < time.time() - DAYS * 86_400:
+        if COMPARISON.fullmatch(each.name) and each.lstat().st_mtime < time.time() - DAYS * 86_400:
             shutil.rmtree(each, ignore_errors=True)
 
 
