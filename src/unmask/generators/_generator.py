@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
@@ -80,6 +81,13 @@ def check_positive(name: str, value: Any, what: str) -> None:
     """Refuse a parameter that is not a positive number (infinity allowed)."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         raise ParameterError(f"{what}: {name} is {value!r}; it must be a number above 0.")
+
+
+def check_finite(name: str, value: Any, what: str) -> None:
+    """Refuse a parameter that is not a positive number, or has no end."""
+    check_positive(name, value, what)
+    if math.isinf(value):
+        raise ParameterError(f"{what}: {name} is infinite; it must be a number.")
 
 
 def check_fits(table: Table, what: str) -> None:

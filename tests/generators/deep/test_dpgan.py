@@ -96,6 +96,18 @@ def test_measured_noise_is_what_the_accountant_asked_for():
     assert stats.kstest(noise / (model.mechanism.noise * 0.5), "norm").pvalue > 0.001
 
 
+def test_noisy_sums_show_no_bit_of_the_exact_ones():
+    """All multiples of one coarse grid that hangs on the noise alone, exact in 32 bits (Mironov 2012)."""
+    for spread, seed in ((50.0, 0), (0.3, 1)):
+        exact = np.random.default_rng(seed).normal(size=5000)
+        noisy = dpgan.with_noise(exact, spread, np.random.default_rng(2))
+        grid = 2.0 ** (np.floor(np.log2(spread)) - dpgan.GRID_BITS)
+        steps = noisy.astype(float) / grid
+        assert np.array_equal(steps, np.rint(steps))
+        assert stats.kstest((noisy - exact) / spread, "norm").pvalue > 0.001
+    assert np.array_equal(dpgan.with_noise(exact, 0.0, np.random.default_rng(2)), exact.astype(np.float32))
+
+
 def test_samples_are_poisson():
     """Each row with the same probability, on its own: sizes are binomial, and rows come together no more than by chance."""
     rng = np.random.default_rng(4)

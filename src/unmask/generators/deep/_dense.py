@@ -92,11 +92,11 @@ class Dense:
     def total(
         self, passed: list[np.ndarray], slopes: list[np.ndarray], factors: np.ndarray | None = None
     ) -> np.ndarray:
-        """The sum of the examples' gradients, each times its factor."""
+        """The sum of the examples' gradients, each times its factor; in 64 bits where there are factors."""
         parts = []
         for a, d in zip(passed, slopes, strict=False):
-            scaled = d if factors is None else d * factors[:, None].astype(d.dtype)
-            parts += [(a.T @ scaled).ravel(), scaled.sum(axis=0)]
+            scaled = d if factors is None else d * factors[:, None].astype(np.float64)
+            parts += [(a.T.astype(scaled.dtype) @ scaled).ravel(), scaled.sum(axis=0)]
         return np.concatenate(parts)
 
 

@@ -17,20 +17,46 @@ DECAY = 0.05  # of its weights
 class Parts:
     """Disjoint parts of a table, drawn once: one part per teacher.
 
-    Each row's part is drawn on its own, from a stream that does not depend on the table, so one row more or less changes the
-    part of no other row, and the vote of one teacher at most. (Cutting a shuffled table into equal parts would move others.)
+    The values of a row, how many rows with the same values stand before it, and a key decide whose it is. So one row more or
+    less, wherever it stands, is one row more or less of one teacher (equal rows may change places, which nobody can tell), and
+    moves one vote at most, even for somebody who knows the key. Cutting a shuffled table into equal parts, or drawing teachers
+    by position, would move others.
     """
 
     teachers: int
-    seed: int
+    key: int
 
-    def of(self, rows: int) -> np.ndarray:
+    def of(self, codes: np.ndarray) -> np.ndarray:
         """The teacher of each row."""
-        return np.random.default_rng(self.seed).integers(self.teachers, size=rows)
+        mixed = _scrambled(_earlier(codes).astype(np.uint64) ^ np.uint64(self.key))
+        for place in range(codes.shape[1]):
+            mixed = _scrambled(mixed ^ (codes[:, place].astype(np.uint64) + np.uint64(place << 32)))
+        return (mixed % np.uint64(self.teachers)).astype(np.int64)
 
     def seen(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Whose each row is, and the rows."""
-        return self.of(len(codes)), codes
+        return self.of(codes), codes
+
+
+def _earlier(codes: np.ndarray) -> np.ndarray:
+    """How many equal rows stand before each row."""
+    if not len(codes):
+        return np.empty(0, dtype=np.int64)
+    kind = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+    order = np.argsort(kind, kind="stable")
+    counts = np.bincount(kind)
+    found = np.empty(len(codes), dtype=np.int64)
+    found[order] = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return found
+
+
+def _scrambled(words: np.ndarray) -> np.ndarray:
+    """A permutation of 64-bit words in which every bit hangs on every other (multiply and shift, as SplitMix64 ends)."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    found: np.ndarray = words ^ (words >> np.uint64(31))
+    return found
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -12,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from unmask.errors import ParameterError
 from unmask.generators._accounting import SampledGaussian, sampled_gaussian
-from unmask.generators._generator import check_fits, check_positive, claim_for
+from unmask.generators._generator import check_finite, check_fits, check_positive, claim_for
 from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.deep._blocks import Blocks
 from unmask.generators.deep._dense import AdamSteps, Dense
@@ -23,6 +24,7 @@ from unmask.generators.deep._torch import check_whole
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
 
+GRID_BITS = 12  # steps of the grid of noisy sums: the noise's size in powers of 2, less so many
 ROUNDING = 1 + 1e-5  # norms are sums of 32-bit products: clipped to this much less than allowed
 
 
@@ -55,8 +57,9 @@ class DPGAN:
     maker_rate: float = 0.003  # size of the generator's steps
 
     def __post_init__(self) -> None:
-        for field in ("epsilon", "delta", "clip", "rate", "maker_rate"):
-            check_positive(field, getattr(self, field), self.name)
+        check_positive("epsilon", self.epsilon, self.name)
+        for field in ("delta", "clip", "rate", "maker_rate"):
+            check_finite(field, getattr(self, field), self.name)
         for field in ("steps", "batch", "hidden", "width"):
             check_whole(field, getattr(self, field), self.name)
         if not self.delta < 1:
@@ -101,12 +104,12 @@ class DPGAN:
             sample = poisson_sample(len(table), mechanism.rate, rng)
             real = maker.blocks.encode(table.codes[sample])
             total, limit = self.clipped_sum(judge, judging, real, sign=-1)
-            noisy = total + rng.normal(0, self.spread(mechanism, limit), judge.size).astype(np.float32)
+            noisy = with_noise(total, self.spread(mechanism, limit), rng)
             trace.add(judging, noisy)
 
             made = maker.make(making, self.batch, rng)
-            against, _ = self.clipped_sum(judge, judging, made.rows, sign=1)
-            judging = judge_steps.step(judging, noisy / np.float32(expected) + against / np.float32(self.batch))
+            against = (self.clipped_sum(judge, judging, made.rows, sign=1)[0] / self.batch).astype(np.float32)
+            judging = judge_steps.step(judging, noisy / np.float32(expected) + against)
 
             made = maker.make(making, self.batch, rng)
             passed = judge.forward(judging, made.rows)
@@ -139,6 +142,18 @@ class DPGAN:
         slopes = judge.slopes(judging, passed, np.float32(sign) * expit(np.float32(sign) * passed[-1]))
         factors, limit = self.limited(judge.norms(passed, slopes))
         return judge.total(passed, slopes, factors), limit
+
+
+def with_noise(total: np.ndarray, spread: float, rng: np.random.Generator) -> np.ndarray:
+    """Sums with Gaussian noise, on a grid that hangs on the noise alone.
+
+    Added in floating point, noise would leave the last bits of the exact sum in the noisy one, and a neighbouring table could
+    often not have led there (Mironov 2012). A coarse grid has no such bits, and its multiples are exact in 32 bits.
+    """
+    if spread == 0:
+        return total.astype(np.float32)
+    grid = 2.0 ** (math.floor(math.log2(spread)) - GRID_BITS)
+    return (np.rint((total + rng.normal(0, spread, len(total))) / grid) * grid).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)

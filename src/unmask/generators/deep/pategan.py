@@ -12,7 +12,7 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from unmask.errors import ParameterError
-from unmask.generators._generator import check_fits, check_positive, claim_for
+from unmask.generators._generator import check_finite, check_fits, check_positive, claim_for
 from unmask.generators._noise import Seeded
 from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.deep._blocks import Blocks
@@ -38,7 +38,7 @@ VARIED = 0.5  # share of values drawn anew in half of the rows that are voted on
 class PATEGAN:
     """Teachers vote on made-up rows, a student learns the noisy votes, and the generator learns from the student.
 
-    Add/remove neighbours. Real rows are divided once among the teachers, each row on its own; a teacher is trained on its part
+    Add/remove neighbours. Real rows are divided once among the teachers, by their values; a teacher is trained on its part
     and on made-up rows. A vote counts the teachers who find a made-up row more real than the middle one of those they learnt
     against; one person moves it by 1 at most, and discrete Laplace noise is added. The accountant adds up Renyi moments of
     that noise and looks at no data; when the budget is spent, training ends. Student and generator never see a real row.
@@ -65,8 +65,9 @@ class PATEGAN:
     maker_rate: float = 0.002  # size of the generator's steps
 
     def __post_init__(self) -> None:
-        for each in ("epsilon", "delta", "noise", "rate", "maker_rate"):
-            check_positive(each, getattr(self, each), self.name)
+        check_positive("epsilon", self.epsilon, self.name)
+        for each in ("delta", "noise", "rate", "maker_rate"):
+            check_finite(each, getattr(self, each), self.name)
         for each in ("rows_each", "steps", "batch", "hidden", "width"):
             check_whole(each, getattr(self, each), self.name)
         if self.teachers is not None:
@@ -95,7 +96,8 @@ class PATEGAN:
             raise ParameterError(
                 f"{self.name}: about {rows:,} rows (a noisy count) are too few: with {self.rows_each} rows for each teacher "
                 f"there would be {teachers}, and fewer than {FEWEST_TEACHERS} cannot outvote the noise.\n"
-                "Use a larger table, fewer rows_each, or another generator (privbayes, mst); or set teachers yourself."
+                "Use a larger table, fewer rows_each, or another generator (privbayes, mst); or set teachers yourself.\n"
+                "The count has spent 5 % of epsilon: trying again on the same table spends it again."
             )
         return teachers, (1 - COUNT_SHARE) * float(self.epsilon), rows
 
@@ -125,6 +127,7 @@ class PATEGAN:
         teachers = Teachers.begin(maker.blocks, parts, table.codes)
         student = Student.begin(self, maker, rng)
         held: list[Vote] = []
+        codes = table.schema.code_type
         stages: list[np.ndarray] = []
         spent = 0
         while spent < ballot.votes:
@@ -134,7 +137,7 @@ class PATEGAN:
             asked = varied(asked, table.schema.sizes, rng)
             rows_asked = maker.blocks.encode(asked)
             counts = Seeded(rng).laplace(teachers.votes(rows_asked), ballot.scale)
-            held.append(Vote(lesson.codes.astype(np.uint16), asked.astype(np.uint16), counts))
+            held.append(Vote(lesson.codes.astype(codes), asked.astype(codes), counts))
             spent += len(counts)
             student.study(rows_asked, counts / count)
             student.teach(maker)
