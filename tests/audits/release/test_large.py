@@ -103,9 +103,10 @@ def test_records_are_the_most_exposed(tables, monkeypatch):
     assert any("records.csv lists the 25 most exposed of 300 real rows" in note for note in cut.notes)
 
 
-def test_a_budget_cuts_people_first_and_then_leaves_parts_out(tables):
+def test_a_budget_cuts_people_first_and_then_leaves_parts_out(tables, monkeypatch):
     """Costs that grow with people are halved until they fit; what does not fit even so is refused with its estimate."""
     case = case_of(tables)
+    monkeypatch.setattr(Case, "sizes", property(lambda self: (9_000, 9_000, 6_000, 1.0)))
     clock = Clock(Runner.of(1, time_budget=100.0))
     telling = Check("telling", lambda case: release_audit.Part(), seconds=lambda case: 0.04 * case.plan.people)
     assert clock.fitted(case, (telling,)).plan.people == 1_250, "200 s at 5,000 people, 50 s at 1,250"

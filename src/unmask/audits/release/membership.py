@@ -142,7 +142,7 @@ def _naming(case: Case, crowd: Crowd, listing: Listing) -> Part:
         *crowd_quantiles(risk[~np.isnan(risk)]), SeriesKind.RISK, Section.RISK,
     )  # fmt: skip
     return Part(
-        grids=_groups(release, at_risk),
+        grids=_groups(release, at_risk, looked_at=~np.isnan(exposure)),
         series=(strip,) if strip.x else (),
         notes=(note,),
         facts=Facts(at_risk=(note,)),
@@ -151,18 +151,24 @@ def _naming(case: Case, crowd: Crowd, listing: Listing) -> Part:
 
 
 def _unseen(case: Case, crowd: Crowd) -> str:
-    """What so many people can never show: if the k who look most like members all are, chance does that with share^k."""
+    """What so many people can hardly show: if the k who look most like members all are, chance does that with share^k."""
     members = int(crowd.members.sum())
     needed = math.ceil(math.log(case.error(LINKAGE)) / math.log(members / len(crowd)))
     share = f"{100 * needed / members:.2g} % of the real people"
-    return f" Fewer than {needed} leaked people among them look like chance: {share}; more people show smaller leaks."
+    return (
+        f" Fewer than {needed} leaked people among them ({share}), if no verbatim copies, mostly look like chance, and so do "
+        "some more; looking at more people shows smaller leaks."
+    )
 
 
-def _groups(release: Release, at_risk: np.ndarray) -> tuple[Grid, ...]:
-    """The share of named people by value of each key; small groups and values that are not public are not told."""
+def _groups(release: Release, at_risk: np.ndarray, looked_at: np.ndarray) -> tuple[Grid, ...]:
+    """The share of named people by value of each key, of those whom attacks looked at.
+
+    Small groups and values that are not public are not told.
+    """
     if not at_risk.any() or release.schema.origin is not Origin.PUBLIC:
         return ()
-    rows = [row for key in release.schema.keys for row in _group_rows(release, key, at_risk)]
+    rows = [row for key in release.schema.keys for row in _group_rows(release, key, at_risk, looked_at)]
     if not rows:
         return ()
     heads = ("column", "value", "people", "named at risk", "low", "high")
@@ -171,12 +177,12 @@ def _groups(release: Release, at_risk: np.ndarray) -> tuple[Grid, ...]:
     return (Grid("groups", title, heads, tuple(rows), Section.RISK, GridKind.GROUPS, roles, detail=True),)
 
 
-def _group_rows(release: Release, key: str, at_risk: np.ndarray) -> Sequence[tuple[Cell, ...]]:
-    position, everyone = release.schema.position(key), units(release.real).of_row
+def _group_rows(release: Release, key: str, at_risk: np.ndarray, looked_at: np.ndarray) -> Sequence[tuple[Cell, ...]]:
+    position, everyone = release.schema.position(key), units(release.real).of_row[looked_at]
     column = release.schema.columns[position]
     if column.is_numeric:
         return ()
-    codes = release.real.codes[:, position]
+    codes, at_risk = release.real.codes[looked_at, position], at_risk[looked_at]
     people = {int(code): np.unique(everyone[codes == code], return_index=True)[1] for code in np.unique(codes)}
     hidden = hidden_places([len(first) for first in people.values()])
     rows: list[tuple[Cell, ...]] = []

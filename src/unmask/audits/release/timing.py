@@ -45,7 +45,8 @@ class Clock:
 
     def fitted(self, case: Case, checks: tuple[Check, ...]) -> Case:
         """The case with as many people as these checks have time for: halved until they do."""
-        asked = people = case.plan.people
+        real, _, held, _ = case.sizes
+        asked = people = min(case.plan.people, max(real, held))  # no table has more
         while people // 2 >= FEWEST_PEOPLE and self._seconds(case, checks) > FOR_TELLING * self.left:
             people //= 2
             case = replace(case, plan=replace(case.plan, people=people))
