@@ -20,16 +20,20 @@ from pathlib import Path
 from unmask.errors import InputError, RunError, UnmaskError
 from unmask.files import make_folder, parse_json, read_text, write_atomically
 from unmask.results.progress import PROGRESS, RunProgress, read_progress
+from unmask.web.forms import VerbForm, verb_forms
 from unmask.web.places import is_allowed, plain_file, read_bytes
 from unmask.web.processes import UNMASK, end, environment, is_same, start, started_at
 from unmask.web.settings import Settings
 
 FINISHED = (0, 1, 4, 5)  # exit codes of a run that has a result
+LATEST = 2**40  # seconds since 1970: no job has a larger number (nor NaN)
 PAUSE = 0.3  # seconds between two looks at the queue
 GRACE = 20.0  # seconds after which a cancelled job is told more clearly
 SIGNALS = (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM))
-VERB = re.compile(r"[\w-]+\Z")
-FLAG = re.compile(r"--(?!force\b)[a-z-]+\Z|--time-budget=[\w.]+\Z")  # words that name no file
+STATES = ("waiting", "starting", "running", "finished", "failed", "cancelled")
+ID = re.compile("[0-9a-f]{16}")
+NAME = re.compile(r"[\w-]+\Z")
+BUDGET = re.compile(r"[\w.]+\Z")
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class PageJob:
     verb: str
     words: tuple[str, ...]  # of the command line, after the verb
     queued: float
-    state: str = "waiting"  # waiting, starting, running, finished, failed, cancelled
+    state: str = "waiting"  # one of STATES
     pid: int = 0
     began: str = ""
     exit_code: int | None = None
@@ -158,7 +162,7 @@ class Jobs:
         while not self._stop.wait(PAUSE):
             try:
                 self.look()
-            except (OSError, UnmaskError):  # a full disk: try again
+            except Exception:  # noqa: BLE001 - a full disk, or a defect: without this thread nothing would begin or end
                 continue
 
     def _begin(self, job: PageJob) -> None:
@@ -180,10 +184,22 @@ class Jobs:
 
     def _is_ours(self, job: PageJob) -> bool:
         """Whether a form of this page could have asked for it: files that may be named, and no code that was not trusted."""
-        words = job.words if self.settings.trust else tuple(word for word in job.words if word != "--trust")
-        values = [word.partition("=")[2] if word.startswith("--") else word for word in words if not FLAG.match(word)]
-        simple = VERB.match(job.verb) and VERB.match(job.run.replace("/", "-").lower())
-        return words == job.words and bool(simple) and all(is_allowed(self.settings, Path(each)) for each in values)
+        form = verb_forms().get(job.verb)
+        if form is None or not NAME.match(job.run.replace("/", "-").lower()):
+            return False
+        return all(self._is_word(form, word) for word in job.words)
+
+    def _is_word(self, form: VerbForm, word: str) -> bool:
+        """Whether a form writes such a word: a flag of its own, or a file that may be named, by its whole path."""
+        if word == "--trust":
+            return self.settings.trust and form.takes_trust
+        if word in {option for _, option, _ in form.flags}:
+            return True
+        option, _, path = word.partition("=") if word.startswith("-") else ("", "", word)
+        if option == "--time-budget":
+            return bool(form.time_budget) and BUDGET.match(path) is not None
+        known = option in {"", "--plan", "--schema", *(each.option for each in form.files)}
+        return known and os.path.isabs(path) and is_allowed(self.settings, Path(path))
 
     def _look_at(self, job: PageJob) -> None:
         child = self._children.get(job.id)
@@ -229,5 +245,17 @@ def _read(path: Path) -> PageJob | None:
         job = PageJob(**{**plain, "words": tuple(plain["words"])})
     except (OSError, UnmaskError, KeyError, TypeError):
         return None
-    texts = (job.id, job.run, job.verb, job.state, job.began, *job.words)
-    return job if all(isinstance(text, str) for text in texts) and isinstance(job.pid, int) else None
+    return job if job.id == path.stem and _is_sound(job) else None
+
+
+def _is_sound(job: PageJob) -> bool:
+    """Whether every part is what we would have written."""
+    texts = (job.id, job.run, job.verb, job.state, job.began, job.draft, *job.words)
+    if not all(isinstance(text, str) for text in texts) or not ID.fullmatch(job.id) or job.state not in STATES:
+        return False
+    whole = (job.pid, 0 if job.exit_code is None else job.exit_code)
+    numbers = (job.queued, job.cancelled, *whole)
+    if not all(isinstance(each, int | float) and not isinstance(each, bool) for each in numbers):
+        return False
+    sound = all(isinstance(each, int) for each in whole) and all(abs(each) < LATEST for each in numbers)
+    return sound and job.pid >= 0

@@ -39,6 +39,9 @@ def serve(settings: Settings, say: Callable[[str], None], opened: Callable[[str]
             say(f"A server runs here already. Open {address}")
             opened(address)
             return
+        (settings.own / RUNNING).unlink(
+            missing_ok=True
+        )  # of an earlier server: another program may have its port by now
         sock = _listening(settings)
         settings = replace(settings, port=sock.getsockname()[1])
         kept = {"host": settings.host, "port": settings.port, "public": settings.public}

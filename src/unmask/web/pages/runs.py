@@ -9,6 +9,7 @@ import re
 import secrets
 import shutil
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -18,7 +19,7 @@ from unmask.errors import InputError, UnmaskError
 from unmask.results.decision import DECISION, read_decision
 from unmask.results.progress import RunProgress
 from unmask.web.drafts import discard, read_draft
-from unmask.web.places import plain_file, read_bytes, run_directory
+from unmask.web.places import is_run, plain_file, read_bytes, run_directory
 from unmask.web.posting import first, get, post, see
 from unmask.web.rendering import duration, message_page, page
 from unmask.web.shelf import Shelved
@@ -184,6 +185,7 @@ def delete(request: Request, form: Form) -> Response:
         raise InputError("Nothing was deleted. Mark that you are sure.")
     if site.shelf.one(name).state == "running":
         raise InputError("This run is not over. Cancel it first.")
+    _check_deletable(site, name, directory)
     job = site.jobs.forget(name)
     gone = site.settings.own / f"deleted-{secrets.token_hex(8)}"
     directory.rename(gone)  # at once, whatever its size
@@ -192,6 +194,15 @@ def delete(request: Request, form: Form) -> Response:
         with suppress(InputError):
             discard(site.settings, read_draft(site.settings, job.draft))
     return see("runs")
+
+
+def _check_deletable(site: Site, name: str, directory: Path) -> None:
+    """A run, and not a folder that holds other things."""
+    data = site.settings.data
+    if data is not None and data.is_relative_to(directory):
+        raise InputError("This folder holds the data directory: nothing was deleted.")
+    if not is_run(directory) and site.jobs.of(name) is None:
+        raise InputError("This folder is no run: nothing was deleted.")
 
 
 ROUTES = [
