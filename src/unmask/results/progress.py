@@ -16,6 +16,7 @@ from unmask.results.plain import from_plain, to_plain
 PROGRESS = "progress.json"
 VERSION = 1
 STALE = 120.0  # seconds without a sign from another machine after which its run counts as ended
+MOST = 2**53  # no number in it is as large
 LONGEST = 100_000  # bytes; more is none of ours
 
 
@@ -99,6 +100,9 @@ def read_progress(directory: str | Path) -> RunProgress | None:
         times = [datetime.datetime.fromisoformat(each) for each in (found.started, found.updated)]
     except ValueError:
         raise RunError(f"{shown(path)}: 'started' or 'updated' is no time.") from None
+    numbers = (found.done, found.total or 0, found.eta_seconds or 0.0, found.pid, found.exit_code or 0)
+    if not all(abs(each) < MOST for each in numbers):  # nor NaN
+        raise RunError(f"{shown(path)}: a number in it is none that a run writes.")
     if found.pid < 1 or any(each.tzinfo is None for each in times):
         raise RunError(f"{shown(path)}: damaged; the run writes it anew.")
     return found

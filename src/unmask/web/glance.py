@@ -14,6 +14,10 @@ from pathlib import Path
 from typing import Any
 
 LARGEST = 50_000_000  # bytes of a result.json that is read here
+READ = {  # what else is read of a directory, here or by a page, and how many bytes it may have
+    "run.json": LARGEST, "records.csv": 500_000_000, "decision.json": 1_000_000, "report.html": LARGEST,
+    "summary.md": LARGEST, "progress.json": 100_000,
+}  # fmt: skip
 
 
 def glance(directory: Path) -> dict[str, Any]:
@@ -26,7 +30,7 @@ def glance(directory: Path) -> dict[str, Any]:
         return plain | _read(directory)
     except UnmaskError as problem:
         return plain | {"error": str(problem)}
-    except (OSError, ValueError, RecursionError, ArithmeticError) as problem:
+    except Exception as problem:  # noqa: BLE001 - of one directory: the others are read as well
         return plain | {"error": f"This result cannot be read ({type(problem).__name__})."}
 
 
@@ -35,21 +39,20 @@ def _read(directory: Path) -> dict[str, Any]:
     from unmask.results.decision import decided
     from unmask.results.directory import load, read_run
     from unmask.results.verdict import title_of, verdict
-    from unmask.web.places import plain_file
+    from unmask.web.places import plain_file, read_bytes
 
     path = plain_file(directory, "result.json")
     if path is None:
         return {"error": "There is no result yet."}
     if path.stat().st_size > LARGEST:
         return {"error": "The result is too large to be shown here."}
-    strange = [name for name in ("run.json", "records.csv", "decision.json") if os.path.islink(directory / name)]
-    if strange:
-        return {"error": f"{strange[0]} is a link: this directory is not read."}
+    for name, most in READ.items():
+        if os.path.lexists(directory / name) and not _is_plain(directory, name, most):
+            return {"error": f"{name} is a link, no file, or too large: this directory is not read."}
     result = load(directory)
     told, run = verdict(result), read_run(directory)
     finished = run.get("finished")
-    page = plain_file(directory, REPORT)
-    content = page.read_bytes() if page and page.stat().st_size <= LARGEST else b""
+    content = read_bytes(directory, REPORT, LARGEST) or b""
     made = render(result, run, decided(directory)).encode("utf-8", errors="backslashreplace")
     return {
         "audit": result.audit,
@@ -65,6 +68,13 @@ def _read(directory: Path) -> dict[str, Any]:
         "report": hashlib.sha256(content).hexdigest() if content == made else "",
         "has_report": bool(content),
     }
+
+
+def _is_plain(directory: Path, name: str, most: int) -> bool:
+    from unmask.web.places import plain_file
+
+    path = plain_file(directory, name)
+    return path is not None and path.stat().st_size <= most
 
 
 def _size(directory: Path) -> tuple[int, int]:

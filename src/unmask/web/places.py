@@ -84,8 +84,17 @@ def _runs(top: Path) -> Iterator[Path]:
             waiting += [
                 (Path(each.path), depth + 1)
                 for each in found
-                if each.is_dir(follow_symlinks=False) and not each.name.startswith(".")
+                if each.is_dir(follow_symlinks=False) and not each.name.startswith(".") and _is_text(each.name)
             ]
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name is UTF-8: no other can stand in an address."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def is_run(folder: Path) -> bool:
@@ -133,7 +142,10 @@ def offered_files(settings: Settings) -> list[str]:
             found += [
                 (Path(folder) / name).relative_to(root).as_posix()
                 for name in sorted(files)
-                if name.lower().endswith(TABLES) and name != "records.csv" and not name.startswith(".")
+                if name.lower().endswith(TABLES)
+                and name != "records.csv"
+                and not name.startswith(".")
+                and _is_text(folder + name)
             ]
             if len(found) >= OFFERED:
                 return found[:OFFERED]

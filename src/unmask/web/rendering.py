@@ -80,8 +80,11 @@ def plural(count: int, word: str) -> str:
 
 
 def day(moment: float) -> str:
-    """A moment on this machine's clock."""
-    return datetime.datetime.fromtimestamp(moment).astimezone().strftime("%Y-%m-%d %H:%M")
+    """A moment on this machine's clock; a dash for one that no calendar has."""
+    try:
+        return datetime.datetime.fromtimestamp(moment).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return "—"
 
 
 def duration(seconds: float) -> str:

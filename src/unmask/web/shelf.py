@@ -7,14 +7,15 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unmask.errors import RunError
+from unmask.errors import InputError, RunError
 from unmask.results.progress import RunProgress
 from unmask.web.jobs import Jobs, PageJob
-from unmask.web.places import run_directory, run_names
+from unmask.web.places import NoSuchRun, run_directory, run_names
 from unmask.web.processes import answer, environment
 from unmask.web.settings import Settings
 
@@ -83,7 +84,17 @@ class Shelf:
         """All runs, the newest first; verdicts that were not read yet are read on the side."""
         names = run_names(self.settings)
         waiting = [job.run for job in self.jobs.all() if job.run not in names]
-        return sorted((self.one(name) for name in (*names, *waiting)), key=lambda each: -each.moment)
+        found = [self._there(name) for name in (*names, *waiting)]
+        return sorted((each for each in found if each is not None), key=lambda each: -each.moment)
+
+    def _there(self, name: str) -> Shelved | None:
+        """A run, unless somebody has removed its directory; then its job is forgotten once it is over."""
+        try:
+            return self.one(name)
+        except (NoSuchRun, OSError):
+            with suppress(InputError, OSError):
+                self.jobs.forget(name)
+            return None
 
     def one(self, name: str) -> Shelved:
         """A run by its name, as far as it is known."""
@@ -123,6 +134,8 @@ class Shelf:
                 return
             try:
                 self._read(names)
+            except Exception:  # noqa: BLE001 - they are asked for again; the others are read meanwhile
+                continue
             finally:
                 with self._lock:
                     self._waiting -= set(names)
@@ -133,21 +146,25 @@ class Shelf:
             names = [name for name in names if self._seen.get(name, ((), {}))[0] != marks[name]]
             if not names:
                 return
-            places = json.dumps([str(self.settings.runs / name) for name in names])
-            try:
-                _, out, _ = answer(
-                    GLANCE,
-                    folder=self.settings.runs,
-                    variables=environment(self.settings.upload_limit),
-                    seconds=SECONDS,
-                    given=places,
-                )
-                told = [json.loads(line) for line in out.splitlines()]
-            except (RunError, ValueError):
-                told = []
-            none = {"error": "This result could not be read in time.", "size": 0, "count": 0}
-            for place, name in enumerate(names):
-                self._seen[name] = (marks[name], told[place] if place < len(told) else none)
+            for name, told in zip(names, self._told(names), strict=True):
+                self._seen[name] = (marks[name], told)
+
+    def _told(self, names: list[str]) -> list[dict[str, Any]]:
+        """What each comes to. If one of them ends or stops the reading, each is read alone: the others are not to blame."""
+        places = [str(self.settings.runs / name) for name in names]
+        variables = environment(self.settings.upload_limit)
+        try:
+            _, out, _ = answer(
+                GLANCE, folder=self.settings.runs, variables=variables, seconds=SECONDS, given=json.dumps(places)
+            )
+            told = [json.loads(line) for line in out.splitlines()]
+        except (RunError, ValueError):
+            told = []
+        if len(told) == len(names):
+            return told
+        if len(names) == 1:
+            return [{"error": "This result could not be read in time.", "size": 0, "count": 0}]
+        return [self._told([name])[0] for name in names]
 
 
 def _mark(directory: Path) -> tuple[Any, ...]:
