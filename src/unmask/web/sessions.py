@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 
 from unmask.errors import UnmaskError
@@ -73,13 +72,14 @@ class Sessions:
 
     def knows(self, headers: Mapping[str, str]) -> bool:
         """Whether a request comes from a session."""
-        cookies: SimpleCookie = SimpleCookie()
-        with suppress(CookieError):
-            cookies.load(headers.get("cookie", "")[:8192])
-        given = cookies.get(self.cookie)
+        from starlette.requests import cookie_parser  # not above: without it, `unmask serve` says what to install
+
+        given = cookie_parser(headers.get("cookie", "")).get(
+            self.cookie
+        )  # whatever other servers of this machine have set
         if given is None:
             return False
-        mine = digest(given.value)
+        mine = digest(given)
         return any(hmac.compare_digest(mine, kept) and end > time.time() for kept, end in list(self._ends.items()))
 
 

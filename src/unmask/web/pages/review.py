@@ -31,12 +31,12 @@ def compare(request: Request, form: Form) -> Response:
     names = list(dict.fromkeys(form.get("run", [])))
     if not 2 <= len(names) <= MOST:
         raise InputError(f"Mark between two and {MOST} finished runs, then compare them.")
-    order = {run.name: run.moment for run in map(site.shelf.now, names)}
-    names.sort(key=lambda name: order[name])  # before, after
+    places = {name: _finished(site, name) for name in names}
+    names.sort(key=lambda name: site.shelf.one(name).moment)  # before, after
     made = secrets.token_hex(8)
     target = site.settings.own / "comparisons" / made / COMPARISON
     target.parent.mkdir(mode=0o700)
-    _report(site, [*(str(run_directory(site.settings, name)) for name in names), f"--out={target}"])
+    _report(site, [*(places[name] for name in names), f"--out={target}"])
     return see("runs", OWN, "comparisons", made, COMPARISON)
 
 
