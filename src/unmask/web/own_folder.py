@@ -48,8 +48,10 @@ def _make(own: Path) -> None:
     try:
         write_atomically(scratch / OWNER, _mark(scratch, own), private=True)
         scratch.rename(own)
-    except OSError:  # another server was first
-        shutil.rmtree(scratch, ignore_errors=True)
+    except OSError:  # another server was first, or the check that follows says what is wrong
+        pass
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)  # nothing is left of it if it has its name now
 
 
 def _check_mine(folder: Path) -> None:

@@ -92,8 +92,9 @@ class Shelf:
         try:
             return self.one(name)
         except (NoSuchRun, OSError):
-            with suppress(InputError, OSError):
-                self.jobs.forget(name)
+            if _is_gone(self.settings.runs / name):
+                with suppress(InputError, OSError):
+                    self.jobs.forget(name)
             return None
 
     def one(self, name: str) -> Shelved:
@@ -165,6 +166,17 @@ class Shelf:
         if len(names) == 1:
             return [{"error": "This result could not be read in time.", "size": 0, "count": 0}]
         return [self._told([name])[0] for name in names]
+
+
+def _is_gone(directory: Path) -> bool:
+    """Whether there is certainly nothing: a disk that does not answer is no reason to forget."""
+    try:
+        os.lstat(directory)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _mark(directory: Path) -> tuple[Any, ...]:
