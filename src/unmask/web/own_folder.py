@@ -67,7 +67,7 @@ def _check_mine(folder: Path) -> None:
 def _mark(folder: Path, place: Path) -> bytes:
     """What a folder holds that we made for this place."""
     found = os.lstat(folder)
-    told = f"{os.path.realpath(place)}:{found.st_dev}:{found.st_ino}"
+    told = f"{os.path.realpath(place)}:{found.st_ino}"
     return hmac.new(_key(), os.fsencode(told), hashlib.sha256).hexdigest().encode()
 
 

@@ -13,7 +13,7 @@ from unmask.stats import auc
 
 LENGTHS = {
     "short": "tabddpm:steps=200,batch=500,diffusion_steps=100",
-    "over-trained": "tabddpm:steps=3000,batch=100,diffusion_steps=100",
+    "over-trained": "tabddpm:steps=8000,batch=100,diffusion_steps=100",
 }
 ROWS, PEOPLE = 500, 100
 SHADOWS, TESTS = 4, 4
