@@ -38,7 +38,7 @@ def job_of(served, run):
     return next(job for job in jobs if job["run"] == run)
 
 
-def test_the_report_is_that_of_the_command_line(served, tmp_path):
+def the_report_is_that_of_the_command_line(served, tmp_path):
     """Three uploads and a corrected role, against the same words at a terminal: equal bytes, but for when and where."""
     parts = [(name, f"{name}.csv", (TABLES / f"{name}.csv").read_bytes()) for name in ("real", "synthetic", "holdout")]
     draft = served.upload("/new/audit", parts).location
@@ -81,7 +81,7 @@ def test_the_report_is_that_of_the_command_line(served, tmp_path):
     assert served.get(f"/runs/{run}/report.html").body == (theirs / "report.html").read_bytes() == rendered.encode()
 
 
-def test_what_is_decided_stands_in_the_report(served):
+def what_is_decided_stands_in_the_report(served):
     run = "my-first-audit"
     fields = [
         ("reviewer", "A. <b>Reviewer</b>"),
@@ -101,7 +101,7 @@ def test_what_is_decided_stands_in_the_report(served):
     assert "Do not publish" in served.get(f"/run/{run}").text
 
 
-def test_files_are_taken_along_as_attachments_and_local_ones_say_so(served):
+def files_are_taken_along_as_attachments_and_local_ones_say_so(served):
     for name in ("report.html", "result.json", "summary.md", "records.csv", "run.json", "decision.json"):
         answer = served.get(f"/download/{name}/my-first-audit")
         assert answer.status == 200
@@ -113,7 +113,7 @@ def test_files_are_taken_along_as_attachments_and_local_ones_say_so(served):
     assert "LOCAL: do not pass on" in served.get("/run/my-first-audit").text
 
 
-def test_runs_of_the_command_line_are_listed_found_and_compared(served):
+def runs_of_the_command_line_are_listed_found_and_compared(served):
     """Whatever verb wrote them; reports that another version wrote are not shown but made anew."""
     for name in ("audit", "everyone", "epsilon"):
         shutil.copytree(TABLES / name, served.runs / "older" / name)
@@ -139,7 +139,7 @@ def test_runs_of_the_command_line_are_listed_found_and_compared(served):
     assert "Verdict" in served.get("/runs/older/audit/report.html").text
 
 
-def test_deleting_asks_first_and_takes_the_uploads_along(served):
+def deleting_asks_first_and_takes_the_uploads_along(served):
     assert "this cannot be undone" in served.get("/delete/older/epsilon").text
     assert served.post("/delete/older/epsilon").status == 400
     assert (served.runs / "older" / "epsilon" / "result.json").exists()
@@ -149,6 +149,15 @@ def test_deleting_asks_first_and_takes_the_uploads_along(served):
     assert list((served.runs / ".unmask-page" / "uploads").rglob("*.csv"))
     assert served.post("/delete/my-first-audit", [("sure", "yes")]).location == "/runs"
     assert not list((served.runs / ".unmask-page" / "uploads").rglob("*.csv"))
+
+
+def test_a_run_from_its_files_to_its_end(served, tmp_path):
+    """One after the other, since each goes on with what the last one left."""
+    the_report_is_that_of_the_command_line(served, tmp_path)
+    what_is_decided_stands_in_the_report(served)
+    files_are_taken_along_as_attachments_and_local_ones_say_so(served)
+    runs_of_the_command_line_are_listed_found_and_compared(served)
+    deleting_asks_first_and_takes_the_uploads_along(served)
 
 
 def test_wrong_choices_are_told_before_anything_runs(served):
@@ -181,7 +190,7 @@ def other(tmp_path_factory):
     server.end()
 
 
-def test_a_job_outlives_the_server_and_the_queue_goes_on(other):
+def a_job_outlives_the_server_and_the_queue_goes_on(other):
     first = begin(other, "epsilon", [*LONG, ("name", "first")])
     second = begin(other, "epsilon", [*LONG, ("name", "second")])
     assert other.wait(first, "running") == "running"
@@ -213,7 +222,7 @@ def served_apart(process: int, server) -> bool:
     return os.getsid(process) == process != server.process.pid
 
 
-def test_a_cancelled_run_continues(other):
+def a_cancelled_run_continues(other):
     assert other.post("/cancel/second").status == 303
     assert other.wait("second", "cancelled", "failed") == "cancelled"
     assert "Continue" in other.get("/run/second").text
@@ -226,7 +235,7 @@ def test_a_cancelled_run_continues(other):
     other.wait("second", "cancelled")
 
 
-def test_a_killed_run_is_told(other):
+def a_killed_run_is_told(other):
     assert other.post("/again/first").status == 303
     other.wait("first", "running")
     os.kill(job_of(other, "first")["pid"], signal.SIGKILL)
@@ -234,7 +243,7 @@ def test_a_killed_run_is_told(other):
     assert "may have been killed" in other.get("/run/first").text
 
 
-def test_only_the_same_process_is_ended(other):
+def only_the_same_process_is_ended(other):
     """A number that another process has by now: this one."""
     path = next(
         path
@@ -247,6 +256,14 @@ def test_only_the_same_process_is_ended(other):
     other.start()
     assert other.wait("first", "failed", "cancelled", "finished") in ("failed", "cancelled")
     assert is_there(os.getpid())
+
+
+def test_jobs_live_apart_from_the_server(other):
+    """One after the other, since each goes on with what the last one left."""
+    a_job_outlives_the_server_and_the_queue_goes_on(other)
+    a_cancelled_run_continues(other)
+    a_killed_run_is_told(other)
+    only_the_same_process_is_ended(other)
 
 
 def test_nothing_heavy_is_in_the_server(other):

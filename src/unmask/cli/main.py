@@ -89,6 +89,7 @@ def run(*, path_is_clean: bool = False) -> None:
     """Entry point: no traceback reaches a user, unless UNMASK_DEBUG is set."""
     # Errors of threads reach us through what the threads were asked for; that killed workers are gone is no news.
     threading.excepthook = lambda _: None
+    sys.unraisablehook = lambda _: None  # nor that an object which an interrupt left half made cannot be closed
     try:
         os.getcwd()
         forget_the_working_directory(path_is_clean=path_is_clean)

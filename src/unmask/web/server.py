@@ -80,6 +80,7 @@ def _listening(settings: Settings) -> socket.socket:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             sock.bind((settings.host, port))
+            sock.listen()  # at once: two servers that start together can both bind a port, and one of them listen
         except OSError as problem:
             sock.close()
             if port == asked[-1]:

@@ -387,8 +387,6 @@ def _not_tested(played: PlayedClaim, fixed: list[Fixed]) -> list[NotTested]:
         )
     elif not played.pilots[0] and not getattr(played.settings[0].generator, "shows_evidence", False):
         found.append(
-            NotTested(
-                "likelihood ratio", "the generator shows no measurements", "give its model `measurements` or `evidence`"
-            )
+            NotTested("likelihood ratio", "the generator shows no measurements", "give its model `measurements`")
         )
     return found
