@@ -21,8 +21,9 @@ import numpy as np
 
 from unmask.errors import ParameterError
 from unmask.tables import _kernels, _kth_kernels
+from unmask.tables._bit_search import kth_by_bits
 from unmask.tables._kernels import BLOCK
-from unmask.tables._packing import KthTask, PackedSearch, Rows, check_enough, prepare, prepare_kth
+from unmask.tables._packing import Compared, KthTask, PackedSearch, Rows, check_enough, compared, prepare, prepare_kth
 from unmask.tables.metric import HAMMING, Euclid, Gower, Hamming, Metric, RankCriterion, Ranks
 
 __all__ = [
@@ -130,8 +131,8 @@ def kth_distances(
     if not isinstance(metric, Hamming | Gower):
         lists = prepare(queries, candidates, metric, columns, exclude_same_row, needed=0)
         return _kth_of_nearest(lists, wanted, workers)
-    task = prepare_kth(queries, candidates, metric, columns, exclude_same_row)
-    return _kth(task, wanted, np.empty(0, dtype=np.int64), workers)
+    tables = compared(queries, candidates, metric, columns, exclude_same_row)
+    return _kth(tables, wanted, np.empty(0, dtype=np.int64), workers)
 
 
 def nearest_row(
@@ -145,9 +146,9 @@ def nearest_row(
     workers: int = 1,
 ) -> Nearest:
     """`kth_distances`, and the nearest candidate of each query (the lowest row number of several), in one pass."""
-    task = prepare_kth(queries, candidates, metric, columns, exclude_same_row)
-    rows = np.full(task.rows, -1, dtype=np.int64)
-    return Nearest(_kth(task, _wanted(ks), rows, workers), rows[:, None])
+    tables = compared(queries, candidates, metric, columns, exclude_same_row)
+    rows = np.full(len(tables.queries), -1, dtype=np.int64)
+    return Nearest(_kth(tables, _wanted(ks), rows, workers), rows[:, None])
 
 
 def _wanted(ks: Sequence[int]) -> np.ndarray:
@@ -157,9 +158,17 @@ def _wanted(ks: Sequence[int]) -> np.ndarray:
     return wanted
 
 
-def _kth(task: KthTask, wanted: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
+def _kth(tables: Compared, wanted: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
     """The distances; `rows` is filled unless it is empty."""
     rising, place = np.unique(wanted, return_inverse=True)
+    best = kth_by_bits(tables, rising, rows, lambda run, count: _in_chunks(run, count, workers))
+    if best is None:
+        best = _kth_by_codes(prepare_kth(tables), rising, rows, workers)
+    return best[:, place] / tables.divisor
+
+
+def _kth_by_codes(task: KthTask, rising: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
+    """The sums, by comparing the codes of all pairs."""
     best = np.full((task.rows, rising.size), np.inf)
 
     def run(low: int, high: int) -> None:
@@ -170,7 +179,7 @@ def _kth(task: KthTask, wanted: np.ndarray, rows: np.ndarray, workers: int) -> n
             _kth_kernels.by_counting(task.pairs, low, high, rising, mismatches, best, rows)
 
     _in_chunks(run, task.rows, workers)
-    return best[:, place] / task.divisor
+    return best
 
 
 def count_within(
