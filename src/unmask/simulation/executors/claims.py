@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from unmask.errors import RunError
-from unmask.files import HERE, is_running, make_folder, shown
+from unmask.files import GROUP_FILE, HERE, OWNER_FILE, is_running, make_folder, shown
 from unmask.simulation.task import Task
 
 BEAT = 5.0  # seconds between signs of life
@@ -91,33 +91,46 @@ class Claims:
 
     def _taken(self, path: Path) -> int | None:
         """How often it has been begun, 0 if it is another's, None if there is no folder."""
-        flags, rights = os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o660 if self.group else 0o600
-        try:
-            with open(os.open(path, flags, rights), "w", encoding="utf-8") as file:
-                file.write(f"{self.name} 1")
-            return 1
-        except FileExistsError:
-            pass
-        except FileNotFoundError:
-            return None
-        times = self._times_if_void(path)
-        if times is None:
-            return 0
-        mine = path.with_name(f"{path.name}.{self.name}")
-        mine.write_text(f"{self.name} {times + 1}", encoding="utf-8")
-        mine.replace(path)
-        return times + 1
+        with suppress(FileNotFoundError):
+            try:
+                self._make(path)
+                return 1
+            except FileExistsError:
+                times = self._begun(path)
+            if not times:
+                return 0
+            mine = path.with_name(f"{path.name}.{self.name}")
+            mine.write_text(f"{self.name} {times + 1}", encoding="utf-8")
+            mine.replace(path)
+            return times + 1
+        return None
 
-    def _times_if_void(self, path: Path) -> int | None:
-        """How often a task was begun by processes that are gone; None if the one that claims it lives."""
+    def _make(self, path: Path) -> None:
+        """Another name of the sign, so that a claim says from its first moment whose it is; where there are none, a file."""
+        try:
+            os.link(self._sign(), path)
+        except (FileExistsError, FileNotFoundError):
+            raise
+        except OSError:
+            self._write(path, os.O_EXCL)
+
+    def _write(self, path: Path, flags: int) -> None:
+        rights = GROUP_FILE if self.group else OWNER_FILE
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | flags, rights), "w", encoding="utf-8") as file:
+            file.write(f"{self.name} 1")
+
+    def _begun(self, path: Path) -> int:
+        """How often a task was begun by processes that are gone; 0 if the one that claims it lives."""
         try:
             owner, _, times = path.read_text(encoding="utf-8", errors="replace").partition(" ")
         except OSError:
             return 0  # released just now
-        # Nothing is in it at the moment when it is made, and for ever if that one was killed at that moment.
+        if owner == self.name:  # a shared folder may say of what it has just made that it was there
+            return 1
+        # Nothing is in a file at the moment when it is made, and for ever if its maker was killed at that moment.
         if self._lives(owner) if owner else self._is_touched(path):
-            return None
-        return int(times) if times.isdecimal() and len(times) < 9 else 1
+            return 0
+        return max(int(times), 1) if times.isdecimal() and len(times) < 9 else 1
 
     def _lives(self, owner: str) -> bool:
         """Whether a process shows signs of life; of one on this machine it is known at once."""
@@ -146,7 +159,7 @@ class Claims:
     def _now(self) -> float:
         """The time as the directory has it, which may be on another machine."""
         with suppress(OSError):
-            self._sign().touch()
+            os.utime(self._sign())
             return self._sign().stat().st_mtime
         return time.time()
 
@@ -155,9 +168,9 @@ class Claims:
             for _ in range(20):  # somebody who leaves may remove the folder between two steps
                 make_folder(self.directory, group=self.group)
                 with suppress(FileNotFoundError):
-                    self._sign().touch()
+                    self._write(self._sign(), os.O_TRUNC)
                     return
-            self._sign().touch()
+            self._write(self._sign(), os.O_TRUNC)
         except OSError as problem:
             raise self._unusable(problem) from None
 
