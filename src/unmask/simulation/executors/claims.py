@@ -6,6 +6,7 @@ is touched while it lives; claims of one that has stopped are void.
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import subprocess
@@ -151,10 +152,11 @@ class Claims:
         except OSError:
             return False
         before, since = self._seen.get(path.name, (None, 0.0))
-        if touched == before:
-            return time.monotonic() - since <= LEASE
-        self._seen[path.name] = touched, time.monotonic()
-        return before is not None or self._now() - touched / 1e9 < LONG_GONE
+        if touched != before:
+            long_gone = before is None and self._now() - touched / 1e9 > LONG_GONE
+            since = -math.inf if long_gone else time.monotonic()
+            self._seen[path.name] = touched, since
+        return time.monotonic() - since <= LEASE
 
     def _now(self) -> float:
         """The time as the directory has it, which may be on another machine."""
