@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -24,6 +25,7 @@ GROUP_FILE, GROUP_FOLDER = (
 )  # or for those of a group, where the owner said so; files made there are the group's
 CLOCKS_DIFFER = 60.0  # seconds by which a clock may have been set since a machine was started
 A_DAY = 86_400.0  # seconds: what takes so long to be written is not being written any more, whatever the clocks of machines say
+NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 _STREAMS = ("/dev/", "/proc/")  # names of what is open already: never replaced, whatever stands behind them
 
 
@@ -69,7 +71,8 @@ def write_atomically(
             rights = (GROUP_FILE if group else OWNER_FILE) if private else None
             _replace(Path(os.path.realpath(path)), data, rights=rights, lasting=lasting, first=first)
     except OSError as problem:
-        raise RunError(f"{shown(path)}: cannot be written ({problem.strerror}). Choose another place.") from None
+        advice = "Make room there, or choose another place." if problem.errno in NO_ROOM else "Choose another place."
+        raise RunError(f"{shown(path)}: cannot be written ({problem.strerror}). {advice}") from None
     except ValueError as problem:  # a path with a NUL
         raise RunError(f"{shown(path)}: cannot be written ({problem}). Choose another place.") from None
 

@@ -31,16 +31,22 @@ def main(folder: str, words: list[str]) -> None:
         _tell(folder, str(getattr(problem, "strerror", None) or problem))
         return
     signal.signal(signal.SIGTERM, lambda *_: _end(program))  # then it has ended, and so do we
-    threading.Thread(target=_listen, args=(program, folder), daemon=True).start()
+    alone = threading.Event()
+    listener = threading.Thread(target=_listen, args=(program, folder, alone), daemon=True)
+    listener.start()
     code = program.wait()
     _end(program)  # what it left running behind it
+    if alone.is_set():
+        listener.join()
     _tell(folder, str(code))
 
 
-def _listen(program: subprocess.Popen[bytes], folder: str) -> None:
-    word = sys.stdin.buffer.read(1)
-    _end(program)
-    if not word:
+def _listen(program: subprocess.Popen[bytes], folder: str, alone: threading.Event) -> None:
+    if sys.stdin.buffer.read(1):
+        _end(program)
+    else:
+        alone.set()
+        _end(program)
         shutil.rmtree(folder, ignore_errors=True)
         os._exit(1)
 
