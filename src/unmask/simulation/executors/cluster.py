@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent import futures
@@ -22,7 +23,10 @@ from unmask.simulation.store import Store
 from unmask.simulation.task import Arrays, Failed, Setting, Task
 from unmask.versions import difference, that_change_numbers
 
-AHEAD = 3  # tasks in line for each thread of the cluster
+AHEAD = (
+    3,
+    24,
+)  # tasks in line for each thread of the cluster: at first, and where tasks are so short that workers wait for us
 LOOK = 2.0  # seconds after which the driver looks whether all is well though nothing came
 GIVE_UP = 300.0  # seconds without a scheduler or a worker after which the run stops; what is drawn is kept
 
@@ -98,17 +102,17 @@ class _Undone:
         setting = client.scatter(content, broadcast=True, hash=False)
         digest, line = hashlib.sha256(content).hexdigest(), list(reversed(self.waiting.values()))
         running: dict[Any, Task] = {}
-        seen = time.monotonic()
+        threads, ahead, asked, seen = 1, AHEAD[0], 0.0, time.monotonic()
         while self.waiting:
-            threads = sum(client.nthreads().values())
-            if threads:
-                seen = time.monotonic()
-            elif time.monotonic() - seen > patience:
+            if time.monotonic() - asked > LOOK:
+                threads, asked = sum(client.nthreads().values()), time.monotonic()
+                seen = asked if threads else seen
+            if time.monotonic() - seen > patience:
                 raise RunError(
                     f"The cluster has had no worker for {patience:.0f} seconds. What is drawn is kept; the same command "
                     "continues."
                 )
-            for task in self._next(line, AHEAD * max(1, threads) - len(running), idle=not running):
+            for task in self._next(line, ahead * max(1, threads) - len(running), idle=not running):
                 running[client.submit(_play, digest, setting, task, self.versions, pure=False, retries=0)] = task
             with suppress(TimeoutError):
                 wait(list(running), timeout=LOOK, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
@@ -120,6 +124,8 @@ class _Undone:
                     self._lost(task, future.exception(timeout=patience))
                 else:  # cancelled or lost: with it the setting may be, so begin anew
                     raise ConnectionError("the cluster forgot a task")
+            if not running:  # nothing was left for the workers to do
+                ahead = min(2 * ahead, AHEAD[1])
 
     def _next(self, line: list[Task], room: int, *, idle: bool) -> list[Task]:
         """What to submit now. Dask blames all that were at a worker for its end, so those that it suspects go alone, and last."""
@@ -148,19 +154,38 @@ class _Undone:
         self.suspect[task.id] = task
 
 
-_SETTINGS: dict[str, Setting] = {}  # on a worker: the last one, which is sent once and read once
+@dataclass
+class _Kept:
+    """On a worker: the last setting, which is sent once and read once, and the libraries that must not use all cores."""
+
+    last: tuple[str, Any] = ("", None)
+    threads: Any = None
+    modules: int = 0
+
+    def read(self, digest: str, content: bytes, versions: dict[str, str]) -> Any:
+        import cloudpickle
+
+        known, setting = self.last
+        if setting is None or known != digest:
+            if other := difference(versions):
+                raise RunError(f"a worker has {other}")
+            setting = cloudpickle.loads(content)
+            self.last = digest, setting  # in one step: other threads of this worker may be at another run
+        return setting
+
+    def one_thread(self) -> Any:
+        """Looking for libraries takes longer than small tasks do: done again only if there may be new ones."""
+        from threadpoolctl import ThreadpoolController
+
+        if self.modules != len(sys.modules):
+            self.modules, self.threads = len(sys.modules), ThreadpoolController()
+        return self.threads.limit(limits=1)
+
+
+_KEPT = _Kept()
 
 
 def _play(digest: str, content: bytes, task: Task, versions: dict[str, str]) -> Arrays | Failed:
-    import cloudpickle
-    from threadpoolctl import threadpool_limits
-
-    if other := difference(versions):
-        raise RunError(f"a worker has {other}")
-    setting = _SETTINGS.get(digest)
-    if setting is None:
-        setting = cloudpickle.loads(content)
-        _SETTINGS.clear()
-        _SETTINGS[digest] = setting
-    with threadpool_limits(1):
+    setting = _KEPT.read(digest, content, versions)
+    with _KEPT.one_thread():
         return attempt(setting, task)
