@@ -40,7 +40,7 @@ class Spin:
 
 CASES = {
     "1,000 small tasks (2 ms, 8 kB)": (Spin(0.002, 1_000, np.zeros(100_000)), 1_000),
-    "32 large tasks (200 ms, 8 MB)": (Spin(0.2, 1_000_000, np.zeros(5_000_000)), 32),
+    "32 large tasks (500 ms, 1 MB)": (Spin(0.5, 125_000, np.zeros(5_000_000)), 32),
 }
 
 

@@ -100,7 +100,8 @@ class _Undone:
 
         client.wait_for_workers(1, timeout=patience)
         setting = client.scatter(content, broadcast=True, hash=False)
-        digest, line = hashlib.sha256(content).hexdigest(), list(reversed(self.waiting.values()))
+        digest = hashlib.sha256(content + repr(self.versions).encode()).hexdigest()
+        line = list(reversed(self.waiting.values()))
         running: dict[Any, Task] = {}
         threads, ahead, asked, seen = 1, AHEAD[0], 0.0, time.monotonic()
         while self.waiting:
