@@ -52,8 +52,9 @@ def _listen(program: subprocess.Popen[bytes], folder: str, alone: threading.Even
 
 
 def _end(program: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(program.pid, signal.SIGKILL)  # it leads its own group, whose number is its own
+    if hasattr(os, "killpg"):  # this runs nowhere else
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(program.pid, signal.SIGKILL)  # it leads its own group, whose number is its own
 
 
 def _tell(folder: str, text: str) -> None:

@@ -13,7 +13,7 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -142,7 +142,7 @@ def _run(words: list[str], folder: Path, timeout: float) -> str:
 def _guarded(words: list[str], folder: Path, limit: float | None) -> int:
     """The exit code of a program that does not outlive us, even if we are killed: see `_guard`."""
     asked = [sys.executable, "-I", "-S", _guard.__file__, str(folder), *words]
-    guard = subprocess.Popen(asked, stdin=subprocess.PIPE, start_new_session=True)
+    guard = subprocess.Popen(asked, stdin=subprocess.PIPE, **_apart())
     try:
         guard.wait(limit)
     finally:
@@ -163,20 +163,29 @@ def _guarded(words: list[str], folder: Path, limit: float | None) -> int:
 def _alone(words: list[str], folder: Path, limit: float | None) -> int:
     """The same on Windows, where a program that we started outlives us if we are killed."""
     with open(folder / "stderr", "wb") as errors, open(folder / "stdout", "wb") as output:
-        process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
-            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-        )  # fmt: skip
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, **_apart())
         try:
             return process.wait(limit)
         finally:
-            if process.poll() is None:
-                with suppress(OSError, subprocess.TimeoutExpired):
-                    tree = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
-                    subprocess.run(tree, capture_output=True, timeout=20, check=False)
-                with suppress(OSError):
-                    process.kill()
-            process.wait()
+            _end_tree(process)
+
+
+def _apart() -> dict[str, Any]:
+    """What starts a program apart from us: what interrupts us, does not interrupt it."""
+    if os.name == "nt":
+        return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+    return {"start_new_session": True}
+
+
+def _end_tree(process: subprocess.Popen[bytes]) -> None:
+    """End a program and all that it started, on Windows."""
+    if process.poll() is None:
+        with suppress(OSError, subprocess.TimeoutExpired):
+            tree = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
+            subprocess.run(tree, capture_output=True, timeout=20, check=False)
+        with suppress(OSError):
+            process.kill()
+    process.wait()
 
 
 @functools.cache
