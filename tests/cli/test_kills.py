@@ -144,7 +144,7 @@ def disturb(run, whom, kills, rng):
     while done < kills:
         run.keep_up()
         kind = rng.choice(["early", "draws", "draws", "draws", "late"] if whom == "driver" else ["draws"])
-        wanted = {"early": 0, "late": DRAWS}.get(kind, run.drawn + rng.randint(1, max(1, (DRAWS - run.drawn) // 2)))
+        wanted = {"early": 0, "late": DRAWS}.get(kind, run.drawn + rng.randint(1, max(1, (DRAWS - run.drawn) // 4)))
         if kind != "early":
             run.wait_for(lambda: run.drawn >= wanted)  # noqa: B023
         began = time.monotonic()
