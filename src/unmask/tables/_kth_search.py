@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unmask.tables import _kth_kernels
+from unmask.tables._bit_search import kth_by_bits
 from unmask.tables._chunks import in_chunks
 from unmask.tables._grouped import asked, grouped_rows, search
-from unmask.tables._packing import KthTask, Rows, chosen_columns, prepare_kth
+from unmask.tables._packing import Compared, Rows, chosen_columns, compared, prepare_kth
 from unmask.tables.metric import Gower, Hamming
 from unmask.tables.table import Table
 
@@ -40,12 +41,11 @@ class KthQuestion:
         best = np.full((len(self.queries), rising.size), np.inf)
         done = self._by_groups(rising, best, rows, workers)
         if done is None:
-            self._by_rows(rising, best, rows, workers)
+            best = self._by_rows(rising, rows, workers)
         elif not done.all() and isinstance(self.queries, Table):
             left = np.flatnonzero(~done)
-            others, found = np.full((len(left), rising.size), np.inf), np.full(len(left) if rows.size else 0, -1)
-            replace(self, queries=self.queries.take(left))._by_rows(rising, others, found, workers)
-            best[left] = others
+            found = np.full(len(left) if rows.size else 0, -1)
+            best[left] = replace(self, queries=self.queries.take(left))._by_rows(rising, found, workers)
             if rows.size:
                 rows[left] = found
         return best[:, place]
@@ -76,18 +76,27 @@ class KthQuestion:
             rows[done] = ranks[rows[done]]
         return done
 
-    def _by_rows(self, ks: np.ndarray, best: np.ndarray, rows: np.ndarray, workers: int) -> None:
+    def _by_rows(self, ks: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
+        """All candidates: by rows of bits where that pays, else code by code. `rows` is filled unless it is empty."""
         candidates = self.candidates
         if self.order is not None:
             candidates = candidates.take(self.order) if isinstance(candidates, Table) else candidates[self.order]
-        task: KthTask = prepare_kth(self.queries, candidates, self.metric, self.columns, self.exclude_same_row)
+        tables = compared(self.queries, candidates, self.metric, self.columns, self.exclude_same_row)
+        sums = kth_by_bits(tables, ks, rows, lambda run, count: in_chunks(run, count, workers))
+        return (_by_codes(tables, ks, rows, workers) if sums is None else sums) / tables.divisor
 
-        def run(low: int, high: int) -> None:
-            mismatches, steps, found = task.buffers()
-            if task.measured:
-                _kth_kernels.by_steps(task.pairs, low, high, ks, mismatches, steps, found, best, rows)
-            else:
-                _kth_kernels.by_counting(task.pairs, low, high, ks, mismatches, best, rows)
 
-        in_chunks(run, task.rows, workers)
-        best /= task.divisor
+def _by_codes(tables: Compared, ks: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
+    """The k-th least sums."""
+    task = prepare_kth(tables)
+    best = np.full((task.rows, ks.size), np.inf)
+
+    def run(low: int, high: int) -> None:
+        mismatches, steps, found = task.buffers()
+        if task.measured:
+            _kth_kernels.by_steps(task.pairs, low, high, ks, mismatches, steps, found, best, rows)
+        else:
+            _kth_kernels.by_counting(task.pairs, low, high, ks, mismatches, best, rows)
+
+    in_chunks(run, task.rows, workers)
+    return best

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -134,7 +134,6 @@ class KthTask:
 
     pairs: kth.Pairs
     rows: int
-    divisor: int
     mismatch_type: np.dtype
 
     @property
@@ -149,9 +148,27 @@ class KthTask:
         return np.empty(shape, self.mismatch_type), np.empty(shape, np.uint16), np.empty(shape[1] + 1, np.int64)
 
 
-def prepare_kth(
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Two tables, the columns whose mismatches are counted, and those of numbers that are measured (Gower)."""
+
+    queries: Table
+    candidates: Table
+    counted: list[Column]
+    measured: list[Column]
+    exclude_same_row: bool
+    divisor: int  # of sums
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """One factor per column of numbers."""
+        return _gower_weights(self.measured)
+
+
+def compared(
     queries: Rows, candidates: Rows, metric: Hamming | Gower, names: Sequence[str] | None, exclude_same_row: bool
-) -> KthTask:
+) -> Compared:
+    """What `kth_distances` is about."""
     _check_same_row(queries, candidates, exclude_same_row)
     if not (isinstance(queries, Table) and isinstance(candidates, Table)):
         raise _tables_needed(metric)
@@ -160,13 +177,19 @@ def prepare_kth(
         raise ParameterError(f"{len(chosen):,} columns are too many; compare fewer than {kth.OUT_OF_REACH:,}.")
     measured = [column for column in chosen if isinstance(metric, Gower) and column.is_numeric]
     counted = [column for column in chosen if not (isinstance(metric, Gower) and column.is_numeric)]
-    weights = _gower_weights(measured)
-    unit = min(kth.MOST_STEPS, (kth.OUT_OF_REACH - 1) // len(chosen))
+    divisor = len(chosen) if isinstance(metric, Gower) else 1
+    return Compared(queries, candidates, counted, measured, exclude_same_row, divisor)
+
+
+def prepare_kth(tables: Compared) -> KthTask:
+    """Columns next to each other, padded, numbers also in steps."""
+    counted, measured, weights = tables.counted, tables.measured, tables.weights
+    unit = min(kth.MOST_STEPS, (kth.OUT_OF_REACH - 1) // (len(counted) + len(measured)))
     side = partial(_columns, counted=counted, measured=measured, weights=weights, unit=unit)
+    queries, candidates = side(tables.queries), side(tables.candidates)
     return KthTask(
-        kth.Pairs(side(queries), side(candidates), len(candidates), exclude_same_row, weights, unit),
-        rows=len(queries),
-        divisor=len(chosen) if isinstance(metric, Gower) else 1,
+        kth.Pairs(queries, candidates, len(tables.candidates), tables.exclude_same_row, weights, unit),
+        rows=len(tables.queries),
         mismatch_type=np.min_scalar_type(len(counted) + 1),
     )
 
