@@ -16,7 +16,7 @@ FOR_TELLING = 0.8  # of what is left, for the parts without which nothing is kno
 FEWEST_PEOPLE = 500  # on either side: fewer show hardly anything
 MATCHED, ASKED, WIDTH = 20_000, 200, 15  # rows, people and columns by which the pace is taken, and
 TIMES = 3  # how often
-PAIR = 0.55e-9  # seconds that a person and a row of them take on a common machine
+PAIR = 1.3e-9  # seconds that a person and a row of them take on a common machine, all told
 TELLING_COST = 1.0  # seconds from which on a part tells about the pace
 
 
@@ -78,7 +78,7 @@ class Clock:
 def _pace() -> float:
     """How long a small search takes here and now, as a multiple of what it takes on a common machine: the best of some."""
     rng = np.random.default_rng(0)
-    people, rows = (rng.integers(0, 5, (count, WIDTH), dtype=np.int32) for count in (ASKED, MATCHED))
+    people, rows = (rng.integers(0, 100, (count, WIDTH), dtype=np.int32) for count in (ASKED, MATCHED))
     weights = np.ones(people.shape, dtype=np.float32)
     best_agreement(people[:2], weights[:2], rows)  # compiles, or loads what was compiled
     times = []
