@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 DENSE = 1 << 22  # cells counted in an array; larger domains are sorted instead
 
@@ -87,7 +88,7 @@ def _joint(columns, positions, shape, cells):
     return counts
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def sum_of(cells, size, terms, counters):
     """Sum of c log c over the counts of these cell numbers below `size`; leaves the counters zeroed."""
     total = 0.0

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import njit
 from unmask.generators._tree_kernels import descend, grow_arrays
 
 

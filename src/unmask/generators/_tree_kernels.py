@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 LEAST_GAIN = 1e-8  # share of the root's impurity that a split must remove (synthpop's `cp`)
 
@@ -79,7 +80,7 @@ def grow_arrays(values, categories, ranks, orders, target, labels, classes, rows
     )
 
 
-@njit(cache=True)
+@inner()
 def _presorted(orders, categories, rows, everyone):
     """The rows named, in the order of each predictor that has one."""
     wanted = np.zeros(everyone, np.bool_)
@@ -96,7 +97,7 @@ def _presorted(orders, categories, rows, everyone):
     return walks
 
 
-@njit(cache=True)
+@inner()
 def _scratch(categories, classes, everyone):
     """Work space, made once per tree. All counts are zero between uses."""
     most = max(1, categories.max()) if len(categories) else 1
@@ -111,7 +112,7 @@ def _scratch(categories, classes, everyone):
     )
 
 
-@njit(cache=True)
+@inner()
 def _best_split(here, begin, categories, ranks, walks, target, labels, classes, min_leaf, least, scratch):
     """The best split of a node: predictor (-1: none), rows on the left, categories on the left, categories in all."""
     totals, left, held, response, codes, in_order, best_codes = scratch
@@ -151,7 +152,7 @@ def _best_split(here, begin, categories, ranks, walks, target, labels, classes, 
     return best_at, best_cut, best_split, best_found
 
 
-@njit(cache=True)
+@inner()
 def _pure(here, target):
     value = target[here[0]]
     for row in here:  # noqa: SIM110 (compiled)
@@ -160,7 +161,7 @@ def _pure(here, target):
     return True
 
 
-@njit(cache=True)
+@inner()
 def _impurity(here, target, labels, classes, totals):
     """Rows times the Gini impurity, or the sum of squares around the mean."""
     if classes:
@@ -171,7 +172,7 @@ def _impurity(here, target, labels, classes, totals):
     return spread
 
 
-@njit(cache=True)
+@inner()
 def _class_totals(here, labels, totals):
     """Fill the class counts of a node; their summed squares over its size, and the commonest class."""
     totals[:] = 0
@@ -185,7 +186,7 @@ def _class_totals(here, labels, totals):
     return squares / len(here), major
 
 
-@njit(cache=True)
+@inner()
 def _mean(here, target):
     total = 0.0
     for row in here:
@@ -193,7 +194,7 @@ def _mean(here, target):
     return total / len(here)
 
 
-@njit(cache=True)
+@inner()
 def _order_categories(here, code_of, labels, target, major, mean, held, response, codes):
     """Write the categories of a node by rising mean response; how many there are. Fills `held` and `response`.
 
@@ -220,7 +221,7 @@ def _order_categories(here, code_of, labels, target, major, mean, held, response
     return found
 
 
-@njit(cache=True)
+@inner()
 def _sort_few(codes, means):
     for i in range(1, len(means)):
         code, mean, j = codes[i], means[i], i
@@ -230,7 +231,7 @@ def _sort_few(codes, means):
         codes[j], means[j] = code, mean
 
 
-@njit(cache=True)
+@inner()
 def _cut_numbers_by_category(codes, held, response, size, min_leaf):
     """As `_cut_numbers`, between categories in this order; also how many categories are on the left."""
     best, cut, split = -1.0, 0, 0
@@ -245,7 +246,7 @@ def _cut_numbers_by_category(codes, held, response, size, min_leaf):
     return best, cut, split
 
 
-@njit(cache=True)
+@inner()
 def _cut_classes_by_category(here, code_of, codes, held, labels, in_order, totals, left, base, min_leaf):
     """As `_cut_classes`, between categories in this order; also how many categories are on the left."""
     stop = 0
@@ -276,7 +277,7 @@ def _cut_classes_by_category(here, code_of, codes, held, labels, in_order, total
     return best, cut, split
 
 
-@njit(cache=True)
+@inner()
 def _clear(counts, labels):
     if len(counts) < len(labels):
         counts[:] = 0
@@ -285,7 +286,7 @@ def _clear(counts, labels):
             counts[label] = 0
 
 
-@njit(cache=True)
+@inner()
 def _cut_classes(walk, keys, labels, totals, left, base, min_leaf):
     """The best cut of rows in this order: the sum over sides of squared class counts / rows, and the rows on the left."""
     size = len(walk)
@@ -312,7 +313,7 @@ def _cut_classes(walk, keys, labels, totals, left, base, min_leaf):
     return best, cut
 
 
-@njit(cache=True)
+@inner()
 def _cut_numbers(walk, keys, target, mean, min_leaf):
     """The best cut of rows in this order: the sum over sides of squared sums / rows, and the rows on the left.
 
@@ -334,7 +335,7 @@ def _cut_numbers(walk, keys, target, mean, min_leaf):
     return best, cut
 
 
-@njit(cache=True)
+@inner()
 def _list(chosen, listed, used):
     for code in np.sort(chosen):
         listed[used] = code
@@ -342,7 +343,7 @@ def _list(chosen, listed, used):
     return used
 
 
-@njit(cache=True)
+@inner()
 def _mark(here, code_of, listed, goes_left):
     """Note which rows hold a listed category; how many."""
     marked = 0
@@ -352,7 +353,7 @@ def _mark(here, code_of, listed, goes_left):
     return marked
 
 
-@njit(cache=True)
+@inner()
 def _holds(listed, code):
     """Whether a sorted list holds a code."""
     if len(listed) <= 8:
@@ -364,14 +365,14 @@ def _holds(listed, code):
     return found < len(listed) and listed[found] == code
 
 
-@njit(cache=True)
+@inner()
 def _between(low, high):
     """A threshold at or above the low value and below the high one, halfway where numbers allow."""
     middle = low + (high - low) / 2 if low > -np.inf else low
     return middle if middle < high else low
 
 
-@njit(cache=True)
+@inner()
 def _part(rows, goes_left, buffer):
     """Move the rows that go left to the front, keeping their order."""
     place, kept = 0, 0

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import inner, njit
 from unmask.tables.schema import Column
 from unmask.tables.table import Table
 
@@ -154,7 +154,7 @@ def _only_match(levels, order, starts, bases, lows, highs):
     return found
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _meets(levels, lows, highs):
     for column in range(levels.size):  # noqa: SIM110 - compiled
         if levels[column] < lows[column] or levels[column] > highs[column]:

@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 BLOCK = 2048  # candidates at a time: their columns stay in the first-level cache while a group of queries passes
 GROUP = 8  # queries at a time
@@ -45,7 +46,7 @@ class Pairs(NamedTuple):
     unit: int  # steps that one mismatch counts
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_mismatches(sums, place, columns, codes, row, low, high):
     for j in range(0, columns.shape[0], CODES_AT_ONCE):
         a, b, c, d = codes[j, row], codes[j + 1, row], codes[j + 2, row], codes[j + 3, row]
@@ -55,7 +56,7 @@ def _add_mismatches(sums, place, columns, codes, row, low, high):
             )
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_steps(sums, place, mismatches, columns, steps, row, unit, low, high):
     cap = np.uint16(unit)
     for i in range(low, high):
@@ -68,7 +69,7 @@ def _add_steps(sums, place, mismatches, columns, steps, row, unit, low, high):
             sums[place, i] += min(first, cap) + min(second, cap)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _count_mismatches(pairs, mismatches, first, last):
     """Fill the rows of `mismatches` for queries first, first + 1, ... up to last."""
     queries, candidates = pairs.queries, pairs.candidates
@@ -82,7 +83,7 @@ def _count_mismatches(pairs, mismatches, first, last):
                 _add_mismatches(mismatches, place, candidates.wide, queries.wide, row, start, stop)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _least(sums):
     least = sums[0]
     for i in range(sums.size):
@@ -90,7 +91,7 @@ def _least(sums):
     return least
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _count_upto(sums, limit):
     count, most = np.uint32(0), sums.dtype.type(limit)
     for i in range(sums.size):
@@ -98,7 +99,7 @@ def _count_upto(sums, limit):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _first(sums, value):
     for i in range(sums.size):
         if sums[i] == value:
@@ -132,7 +133,7 @@ def by_counting(pairs, start, stop, ks, mismatches, best, rows):
                 limit += 1
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _group_minima(sums, least):
     """Least sum of rows i, i + LANES, i + 2 * LANES, ... for each i.
 
@@ -145,7 +146,7 @@ def _group_minima(sums, least):
             least[i] = min(least[i], sums[low + i])
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _reach(least, k, unit):
     """A number of steps within which at least k groups lie (all, if there are fewer), at most FINE_ENOUGH too many."""
     low, high = 0, unit
@@ -160,7 +161,7 @@ def _reach(least, k, unit):
     return high
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _collect(steps, least, limit, near, found):
     """Put the rows with at most `limit` steps into `found`; returns how many. No branches: they would be guessed wrong."""
     groups, count, most = 0, 0, np.uint16(limit)
@@ -174,7 +175,7 @@ def _collect(steps, least, limit, near, found):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _sort(values, size, scratch):
     """Sort the first few values by counting how many are smaller, again without branches."""
     padded = -(-size // 16) * 16
@@ -191,7 +192,7 @@ def _sort(values, size, scratch):
         values[i] = highest
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _measure(pairs, row, mismatches, place, rows, k, sums, scratch):
     """Fill `sums` with the k least Gower sums of these rows, or more of them, in rising order; returns how many."""
     queries, candidates, weights = pairs.queries.numbers, pairs.candidates.numbers, pairs.weights
@@ -213,7 +214,7 @@ def _measure(pairs, row, mismatches, place, rows, k, sums, scratch):
     return size
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _first_at(pairs, row, mismatches, place, rows, least):
     """The lowest of these rows whose Gower sum is the least one."""
     queries, candidates, weights = pairs.queries.numbers, pairs.candidates.numbers, pairs.weights
