@@ -47,7 +47,7 @@ def caches(tmp_path, monkeypatch):
 
 @pytest.fixture
 def total(tmp_path, monkeypatch):
-    """The sum that the loop finds in what seems another process, and how often it was compiled; `name`: of its argument's class."""
+    """The sum that the loop finds as in another process, and how often it was compiled; `name`: of the class of its argument."""
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
