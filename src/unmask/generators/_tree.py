@@ -62,11 +62,6 @@ class Tree:
     listed: np.ndarray
     donors: np.ndarray
 
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """All of them, in this order."""
-        return tuple(vars(self).values())
-
     def leaves(self, values: np.ndarray) -> np.ndarray:
         """The leaf that each column of `values` (predictors x rows) falls into."""
         leaves = np.zeros(values.shape[1], dtype=np.int32)
@@ -89,12 +84,10 @@ def grow(known: Predictors, target: np.ndarray, classes: int, rows: np.ndarray, 
     total, everyone = len(rows), len(target)
     room = 2 * (total // min_leaf) + 1
     most = max(1, int(known.categories.max(initial=0)))
-    grown = Tree(
-        *(np.zeros(room, dtype=kind) for kind in (np.int32, np.float64, *5 * [np.int32])),
-        # A split lists categories of its smaller side only, so n log2(n) / 2 in all is enough.
-        listed=np.zeros(int(total * np.log2(max(total, 2)) / 2) + 1, dtype=np.int32),
-        donors=rows.astype(np.uint32),
-    )
+    # A split lists categories of its smaller side only, so n log2(n) / 2 in all is enough.
+    listed = np.zeros(int(total * np.log2(max(total, 2)) / 2) + 1, dtype=np.int32)
+    nodes = [np.zeros(room, dtype=kind) for kind in (np.int32, np.float64, *5 * [np.int32])]
+    donors = rows.astype(np.uint32)
     scratch = (
         np.empty((len(known.categories), total), dtype=np.uint32),  # rows in the order of each predictor
         np.empty(total, dtype=np.uint32),  # rows that are moved
@@ -109,9 +102,9 @@ def grow(known: Predictors, target: np.ndarray, classes: int, rows: np.ndarray, 
         np.empty(most, dtype=np.int32),  # the categories of the best split so far, in order
     )
     predictors = known.values, known.categories, known.ranks, known.orders
-    made, used = grow_arrays(predictors, target, labels, classes, min_leaf, grown.arrays, scratch)
-    *nodes, listed, donors = grown.arrays
-    return Tree(*(each[:made].copy() for each in nodes), listed[:used].copy(), donors)
+    made, used = grow_arrays(predictors, target, labels, classes, min_leaf, (*nodes, listed, donors), scratch)
+    predictor, threshold, child, first, last, start, count = (each[:made].copy() for each in nodes)
+    return Tree(predictor, threshold, child, first, last, start, count, listed[:used].copy(), donors)
 
 
 @njit(cache=True)
