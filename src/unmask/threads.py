@@ -1,4 +1,7 @@
-"""How many threads the libraries below may use: BLAS, OpenMP (scikit-learn) and numba, all of them the same number."""
+"""How many threads libraries may use: BLAS and OpenMP (scikit-learn), all of them the same number.
+
+Compiled loops have none of their own: whoever calls them starts threads, as many as it was told.
+"""
 
 from __future__ import annotations
 
