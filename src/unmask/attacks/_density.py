@@ -234,7 +234,9 @@ def _log_sums(codes, numbers, point_codes, point_numbers, categories, gaussians)
     logs = np.empty(codes.shape[1])
     for p in range(len(point_codes)):
         _fill(logs, codes, numbers, point_codes[p], point_numbers[p], categories, gaussians)
-        largest = logs.max()
+        largest = -np.inf
+        for i in range(logs.size):  # numba's maximum takes a second to compile
+            largest = max(largest, logs[i])
         total = 0.0
         for i in range(logs.size):
             if logs[i] > largest - 40:  # a thousand million rows further down add less than rounding does
