@@ -12,18 +12,19 @@ Ties go to the lowest row number. Threads share the queries chunk by chunk; the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from unmask.errors import ParameterError
-from unmask.tables import _kernels, _kth_kernels
+from unmask.tables import _kernels
+from unmask.tables._chunks import in_chunks
 from unmask.tables._kernels import BLOCK
-from unmask.tables._packing import KthTask, PackedSearch, Rows, check_enough, prepare, prepare_kth
+from unmask.tables._kth_search import KthQuestion
+from unmask.tables._packing import PackedSearch, Rows, check_enough, prepare
 from unmask.tables.metric import HAMMING, Euclid, Gower, Hamming, Metric, RankCriterion, Ranks
+from unmask.tables.table import Table
 
 __all__ = [
     "Euclid",
@@ -42,9 +43,6 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_NEIGHBOURS = 64
-CHUNK = 512  # queries at a time: an interrupt and the next thread wait no longer than that
-
-Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,11 +79,13 @@ def nearest(
     metric: Metric = HAMMING,
     columns: Sequence[str] | None = None,
     exclude_same_row: bool = False,
+    order: np.ndarray | None = None,
     workers: int = 1,
 ) -> Nearest:
     """The k nearest candidates of each query and their distances; ties go to the lowest row number.
 
-    `exclude_same_row` leaves candidate i out for query i, for a table against itself.
+    `exclude_same_row` leaves candidate i out for query i, for a table against itself. With `order` the candidates, and their
+    row numbers, are those of `candidates.take(order)`: ties that must not hang on the order of a file.
     """
     if not 1 <= k <= MOST_NEIGHBOURS:
         raise ParameterError(f"k is {k}; choose 1 to {MOST_NEIGHBOURS} neighbours.")
@@ -98,8 +98,11 @@ def nearest(
             metric=metric,
             columns=columns,
             exclude_same_row=exclude_same_row,
+            order=order,
             workers=workers,
         )
+    if order is not None:
+        candidates = candidates.take(order) if isinstance(candidates, Table) else candidates[order]
     task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=k)
     best = np.full((task.rows, k), task.far)
     rows = np.full((task.rows, k), -1, dtype=np.int64)
@@ -107,7 +110,7 @@ def nearest(
     def run(low: int, high: int) -> None:
         _kernels.nearest(task.part(low, high), *task.buffers(), best[low:high], rows[low:high])
 
-    _in_chunks(run, task.rows, workers)
+    in_chunks(run, task.rows, workers)
     return Nearest(task.distances(best), rows)
 
 
@@ -130,8 +133,7 @@ def kth_distances(
     if not isinstance(metric, Hamming | Gower):
         lists = prepare(queries, candidates, metric, columns, exclude_same_row, needed=0)
         return _kth_of_nearest(lists, wanted, workers)
-    task = prepare_kth(queries, candidates, metric, columns, exclude_same_row)
-    return _kth(task, wanted, np.empty(0, dtype=np.int64), workers)
+    return KthQuestion(queries, candidates, metric, columns, exclude_same_row).distances(wanted, workers)
 
 
 def nearest_row(
@@ -142,12 +144,13 @@ def nearest_row(
     metric: Hamming | Gower = HAMMING,
     columns: Sequence[str] | None = None,
     exclude_same_row: bool = False,
+    order: np.ndarray | None = None,
     workers: int = 1,
 ) -> Nearest:
     """`kth_distances`, and the nearest candidate of each query (the lowest row number of several), in one pass."""
-    task = prepare_kth(queries, candidates, metric, columns, exclude_same_row)
-    rows = np.full(task.rows, -1, dtype=np.int64)
-    return Nearest(_kth(task, _wanted(ks), rows, workers), rows[:, None])
+    question = KthQuestion(queries, candidates, metric, columns, exclude_same_row, order)
+    found, rows = question.distances_and_rows(_wanted(ks), workers)
+    return Nearest(found, rows[:, None])
 
 
 def _wanted(ks: Sequence[int]) -> np.ndarray:
@@ -155,22 +158,6 @@ def _wanted(ks: Sequence[int]) -> np.ndarray:
     if wanted.ndim != 1 or not wanted.size or not 1 <= wanted.min() <= wanted.max() <= MOST_NEIGHBOURS:
         raise ParameterError(f"ks is {ks}; list one or more numbers of neighbours from 1 to {MOST_NEIGHBOURS}.")
     return wanted
-
-
-def _kth(task: KthTask, wanted: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
-    """The distances; `rows` is filled unless it is empty."""
-    rising, place = np.unique(wanted, return_inverse=True)
-    best = np.full((task.rows, rising.size), np.inf)
-
-    def run(low: int, high: int) -> None:
-        mismatches, steps, found = task.buffers()
-        if task.measured:
-            _kth_kernels.by_steps(task.pairs, low, high, rising, mismatches, steps, found, best, rows)
-        else:
-            _kth_kernels.by_counting(task.pairs, low, high, rising, mismatches, best, rows)
-
-    _in_chunks(run, task.rows, workers)
-    return best[:, place] / task.divisor
 
 
 def count_within(
@@ -195,7 +182,7 @@ def count_within(
     def run(low: int, high: int) -> None:
         _kernels.within(task.part(low, high), *task.buffers(), limits[low:high], counts[low:high])
 
-    _in_chunks(run, task.rows, workers)
+    in_chunks(run, task.rows, workers)
     return counts
 
 
@@ -220,7 +207,7 @@ def all_nearest(
         _kernels.tied_rows(work, *buffers, best[low:high], found, rows)
         return found.sum(axis=1, dtype=np.int64), rows
 
-    parts = _in_chunks(run, task.rows, workers)
+    parts = in_chunks(run, task.rows, workers)
     none = np.zeros(1, dtype=np.int64)
     starts = np.concatenate([none, *(counts for counts, _ in parts)]).cumsum()
     return Tied(task.distances(best), starts, np.concatenate([none[:0], *(rows for _, rows in parts)]))
@@ -234,21 +221,5 @@ def _kth_of_nearest(task: PackedSearch, ks: np.ndarray, workers: int) -> np.ndar
         rows = np.empty((high - low, best.shape[1]), dtype=np.int64)
         _kernels.nearest(task.part(low, high), *task.buffers(), best[low:high], rows)
 
-    _in_chunks(run, task.rows, workers)
+    in_chunks(run, task.rows, workers)
     return task.distances(best[:, ks - 1])
-
-
-def _in_chunks(run: Callable[[int, int], Part], rows: int, workers: int) -> list[Part]:
-    """`run` on consecutive ranges of queries, the results in order; threads, since the kernels release the GIL."""
-    if workers < 1:
-        raise ParameterError(f"workers is {workers}; use 1 or more threads.")
-    size = max(1, min(CHUNK, -(-rows // workers)))
-    lows = range(0, rows, size)
-    highs = [min(low + size, rows) for low in lows]
-    if workers == 1 or len(lows) < 2:
-        return [run(low, high) for low, high in zip(lows, highs, strict=True)]
-    pool = ThreadPoolExecutor(workers)
-    try:
-        return list(pool.map(run, lows, highs))
-    finally:
-        pool.shutdown(cancel_futures=True)
