@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask import files
-from unmask.audits import runner
+from unmask import files, threads
 from unmask.files import make_folder, write_atomically
 from unmask.generators.adapters import command
 from unmask.tables.read import read_table, write_csv
@@ -47,7 +46,7 @@ WINDOWS = Lacking(os, "killpg", "sched_getaffinity", "geteuid", "chmod", "fork",
 @pytest.fixture
 def windows(monkeypatch):
     """The modules that care see a system without POSIX; os.name itself cannot be changed, since paths follow it."""
-    for module in (command, files, runner):
+    for module in (command, files, threads):
         monkeypatch.setattr(module, "os", WINDOWS)
 
 
@@ -123,7 +122,7 @@ def test_files_are_written_without_rights_where_there_are_none(windows, tmp_path
 
 def test_all_cores_where_affinity_is_not_known(windows, monkeypatch):
     monkeypatch.delenv("UNMASK_WORKERS", raising=False)
-    assert runner.all_cores() == os.cpu_count()
+    assert threads.all_cores() == os.cpu_count()
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import inner, njit
 from unmask.errors import InputError, ParameterError
 from unmask.tables._kernels import FAR, FAR_SQUARE, MISSING_SQUARE
 from unmask.tables.matching import group_ids
@@ -151,7 +151,7 @@ def numbers_of(table: Table, name: str) -> np.ndarray:
     return table.numbers[:, table.schema.numeric.index(table.schema.position(name))]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _add_squares(sums, column, number):
     for i in range(sums.size):
         gap = column[i] - number
@@ -159,7 +159,7 @@ def _add_squares(sums, column, number):
         sums[i] += square if square < FAR_SQUARE else MISSING_SQUARE
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _add_weighted(squares, radius, count, total, near, near_total, exact, exact_total):
     for i in range(squares.size):
         distance = math.sqrt(squares[i])
@@ -172,7 +172,7 @@ def _add_weighted(squares, radius, count, total, near, near_total, exact, exact_
         exact_total[i] += total if same else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _add_equal(squares, radius, count, total, near, near_total):
     for i in range(squares.size):
         inside = math.sqrt(squares[i]) <= radius

@@ -14,8 +14,8 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from numba import njit
 
+from unmask.compiled import inner, njit
 from unmask.tables.schema import Column
 from unmask.tables.table import Table
 
@@ -167,7 +167,7 @@ def _only_match(levels, order, starts, bases, lows, highs):
     return found
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _meets(levels, lows, highs):
     for column in range(levels.size):  # noqa: SIM110 - compiled
         if levels[column] < lows[column] or levels[column] > highs[column]:

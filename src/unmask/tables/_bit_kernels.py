@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import inner, njit
 from unmask.tables._kth_kernels import ROOM, _sort
 
 INPUTS = 15  # rows of bits that four bits can count
@@ -45,7 +45,7 @@ def spread(codes, starts, bits):
             bits[starts[column] + codes[column, row], row >> 6] &= ~(np.uint64(1) << np.uint64(row & 63))
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _ones(word):
     """How many bits are set. LLVM knows this by heart, and takes one instruction where there is one."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -54,14 +54,14 @@ def _ones(word):
     return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add(a, b, c):
     """Three bits in, a sum and a carry out."""
     odd = a ^ b
     return odd ^ c, (a & b) | (odd & c)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _fifteen(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o):  # noqa: E741
     """How many of fifteen words have each bit, in four bits, the least first."""
     a, p = _add(a, b, c)
@@ -78,7 +78,7 @@ def _fifteen(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o):  # noqa: E741
     return a, b, c, d
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _thirty(one, other):
     """Two such numbers added, in five bits."""
     a, carry = one[0] ^ other[0], one[0] & other[0]
@@ -88,7 +88,7 @@ def _thirty(one, other):
     return a, b, c, d, carry
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _less(number, taken):
     """A number of five bits less another one, modulo 32."""
     a, borrow = number[0] ^ taken[0], ~number[0] & taken[0]
@@ -98,12 +98,12 @@ def _less(number, taken):
     return a, b, c, d, number[4] ^ taken[4] ^ borrow
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _subtract(a, b, borrow):
     return a ^ b ^ borrow, (~a & (b | borrow)) | (b & borrow)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _spelt(number):
     """A number as five words: the same bits for all candidates."""
     none, full = np.uint64(0), ~np.uint64(0)
@@ -116,7 +116,7 @@ def _spelt(number):
     )
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _count_six(bits, p, q, low):
     """How many candidates have low, low + 1, .. low + 5 mismatches."""
     none, taken = np.uint64(0), _spelt(low)
@@ -147,7 +147,7 @@ def _count_six(bits, p, q, low):
     return u, v, w, x, y, z
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _places(r, at):
     """Fifteen of a query's rows of bits."""
     return (
@@ -156,7 +156,7 @@ def _places(r, at):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _count_mismatches(pairs, p, q, query, k, counts):
     """Add to `counts` how many candidates of the block have 0, 1, 2, ... mismatches, until there are k; returns where.
 
@@ -178,7 +178,7 @@ def _count_mismatches(pairs, p, q, query, k, counts):
     return pairs.width
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _own_mismatches(bits, places, row):
     count = 0
     for place in places:
@@ -186,7 +186,7 @@ def _own_mismatches(bits, places, row):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _collect(pairs, p, q, query, least, most, found):
     """Put the candidates with `least` to `most` mismatches, and how many, into `found` while there is room; returns how many."""
     bits, count, none = pairs.bits, 0, np.uint64(0)
@@ -239,7 +239,7 @@ def by_levels(pairs, start, stop, wide, k, counts, rows):
                 rows[query] = pairs.first + found[0, 0]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _upto(values, limit):
     count = 0
     for i in range(values.size):
@@ -247,7 +247,7 @@ def _upto(values, limit):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _least(values, size, k, scratch):
     """Sort the k least of the first `size` values to the front: halving finds a limit that few others are below."""
     part, low, high = values[:size], 0.0, values[0]
@@ -270,7 +270,7 @@ def _least(values, size, k, scratch):
     _sort(values, count, scratch)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _take_in(pairs, query, found, k, best, size, scratch, nearest):
     """Sort the Gower sums of these candidates into `best`, which holds `size` sums; returns how many it holds then, k at most.
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import inner, njit
 from unmask.tables._kernels import FAR
 from unmask.tables.metric import labels
 from unmask.tables.table import Table
@@ -163,7 +163,7 @@ def asked(rows: GroupedRows, queries: Table, candidates: Table, positions: list[
     )
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _count(groups, which, codes, mismatches, least):
     """How many of the columns differ, group by group; and the least number of each block."""
     for block in range(least.size):
@@ -180,7 +180,7 @@ def _count(groups, which, codes, mismatches, least):
         least[block] = smallest
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _fewest_steps(groups, asked, query, place, level):
     """A lower bound of the sum of a row, in whole steps."""
     steps = np.int64(level * UNIT)
@@ -191,7 +191,7 @@ def _fewest_steps(groups, asked, query, place, level):
     return steps
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _sum_of(groups, asked, query, row, level):
     """The Gower sum of a row, added up in the order of `_kth_kernels`: mismatches, then numbers."""
     mismatches = np.int64(level)
@@ -205,7 +205,7 @@ def _sum_of(groups, asked, query, row, level):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _kept(sums, size, total):
     """Put a sum among the least ones, which are in rising order; returns how many there are now."""
     place = min(size, sums.size - 1)

@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 BLOCK = 2048  # candidates at a time: their columns stay in the first-level cache while a group of queries passes
 TILE = 16_384  # candidates whose sums stay in the second-level cache for a group of queries
@@ -46,7 +47,7 @@ class Pairs(NamedTuple):
     unit: int  # steps that one mismatch counts
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_mismatches(sums, place, columns, codes, row, tile, low, high):
     for j in range(0, columns.shape[0], CODES_AT_ONCE):
         a, b, c, d = codes[j, row], codes[j + 1, row], codes[j + 2, row], codes[j + 3, row]
@@ -60,7 +61,7 @@ def _add_mismatches(sums, place, columns, codes, row, tile, low, high):
             )
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_steps(sums, place, mismatches, columns, steps, row, unit, tile, low, high):
     cap = np.uint16(unit)
     for i in range(low, high):
@@ -73,7 +74,7 @@ def _add_steps(sums, place, mismatches, columns, steps, row, unit, tile, low, hi
             sums[place, i] += min(first, cap) + min(second, cap)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _count_mismatches(pairs, mismatches, tile, width, first, last):
     """Fill the rows of `mismatches` for queries first, first + 1, ... up to last, and so many candidates from `tile` on."""
     queries, candidates, offset = pairs.queries, pairs.candidates, np.uint64(tile)
@@ -87,7 +88,7 @@ def _count_mismatches(pairs, mismatches, tile, width, first, last):
                 _add_mismatches(mismatches, place, candidates.wide, queries.wide, row, offset, start, stop)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _count_steps(pairs, steps, mismatches, tile, width, first, last):
     """The same of steps: mismatches and numbers."""
     columns, asked, offset = pairs.candidates.steps, pairs.queries.steps, np.uint64(tile)
@@ -98,7 +99,7 @@ def _count_steps(pairs, steps, mismatches, tile, width, first, last):
             _add_steps(steps, place, mismatches, columns, asked, row, pairs.unit, offset, start, stop)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _least(sums):
     least = sums[0]
     for i in range(sums.size):
@@ -106,7 +107,7 @@ def _least(sums):
     return least
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _count_upto(sums, limit):
     count, most = np.uint32(0), sums.dtype.type(limit)
     for i in range(sums.size):
@@ -114,7 +115,7 @@ def _count_upto(sums, limit):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _first(sums, value):
     for i in range(sums.size):
         if sums[i] == value:
@@ -148,7 +149,7 @@ def by_counting(pairs, start, stop, ks, mismatches, best, rows):
                 limit += 1
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _group_minima(sums, least):
     """Least sum of rows i, i + LANES, i + 2 * LANES, ... for each i.
 
@@ -161,7 +162,7 @@ def _group_minima(sums, least):
             least[i] = min(least[i], sums[low + i])
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _reach(least, k, unit):
     """A number of steps within which at least k groups lie (all, if there are fewer), at most FINE_ENOUGH too many."""
     low, high = 0, unit
@@ -176,7 +177,7 @@ def _reach(least, k, unit):
     return high
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _collect(steps, least, limit, near, found):
     """Put the rows with at most `limit` steps into `found`; returns how many. No branches: they would be guessed wrong."""
     groups, count, most = 0, 0, np.uint16(limit)
@@ -190,7 +191,7 @@ def _collect(steps, least, limit, near, found):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _sort(values, size, scratch):
     """Sort the first few values by counting how many are smaller, again without branches."""
     padded = -(-size // 16) * 16
@@ -207,7 +208,7 @@ def _sort(values, size, scratch):
         values[i] = highest
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _gower_sum(pairs, row, mismatches, candidate):
     """Mismatches first, then numbers in the order of the schema."""
     queries, candidates, weights = pairs.queries.numbers, pairs.candidates.numbers, pairs.weights
@@ -218,7 +219,7 @@ def _gower_sum(pairs, row, mismatches, candidate):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _measure(pairs, row, mismatches, low, found, k, sums, size, scratch):
     """Put the Gower sums of these rows of a tile among `sums`: the k least ones in rising order, or all; returns how many."""
     worst = sums[k - 1] if size >= k else np.inf
@@ -236,7 +237,7 @@ def _measure(pairs, row, mismatches, low, found, k, sums, size, scratch):
     return min(size, k)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _first_at(pairs, row, mismatches, low, found, least):
     """The lowest of these rows of a tile whose Gower sum is the least one; -1 if none has it."""
     lowest = mismatches.size

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import inner, njit
 from unmask.tables.agreement import NEAR, Agreement, agreement, best_agreement
 from unmask.tables.near_counts import near_counts
 
@@ -170,7 +170,7 @@ def _sort_by_each(plain, count, columns, order, starts):
                 columns[by, column, place] = plain[column, order[by, place]]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_units(columns, asked, units, first, sums):
     none = np.uint16(0)
     for j in range(0, columns.shape[0], AT_ONCE):
@@ -180,7 +180,7 @@ def _add_units(columns, asked, units, first, sums):
             sums[row] += (c if one[row] == a else none) + (d if other[row] == b else none)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _largest(sums):
     most = sums[0]
     for row in range(sums.size):
@@ -188,7 +188,7 @@ def _largest(sums):
     return most
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _weighed(columns, asked, weights, row):
     """The plain sum of the weights of the columns in which a row agrees, in the order of the columns."""
     total = np.float32(0.0)

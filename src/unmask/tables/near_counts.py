@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import njit
 from unmask.tables import _bit_kernels as kernels
 
 BLOCK = 8192  # rows at a time: a person's bits of a column are a kilobyte

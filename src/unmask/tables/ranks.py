@@ -11,7 +11,6 @@ from __future__ import annotations
 from enum import StrEnum
 
 import numpy as np
-from scipy.stats import rankdata
 
 from unmask.tables.schema import Column
 from unmask.tables.table import Table
@@ -30,6 +29,8 @@ def ranks(table: Table, ties: Ties = Ties.MIDDLE, *, like: Table | None = None) 
     Tables that are to be compared must agree on the order of nominal values: `like` is the table whose frequencies decide where
     the schema has groups (None = this one).
     """
+    from scipy.stats import rankdata  # slow to import
+
     place = {position: i for i, position in enumerate(table.schema.numeric)}
     result = np.empty(table.codes.shape, order="F")
     for position, column in enumerate(table.schema.columns):

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import njit
 from unmask.tables.agreement import fill_units, largest, narrow_pairs, weighed, weighed_whole
 from unmask.tables.exact import ExactValues
 from unmask.tables.table import Table
