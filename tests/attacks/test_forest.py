@@ -80,7 +80,8 @@ def test_counting_finds_the_cut_that_sorting_finds(rng, rows):
             by_sorting = _sorted(line, answers, weights, here, total, keys)
             assert _counted(line, _amounts(weights, answers), here, total.sum(), total[1], tally, seen) == by_sorting
             assert (by_sorting[1] == -1) == (len(np.unique(line[here])) == 1)
-            assert not tally.any() and not seen.any()
+            assert not tally.any()
+            assert not seen.any()
 
 
 @pytest.mark.parametrize(("classes", "width", "rows"), [(2, 30, 200), (3, 30, 150), (2, 400, 120)])
