@@ -8,6 +8,9 @@
 Missing against missing is 0; missing against a value is a mismatch (Gower 1, Euclid 2 before the root). Categories that
 the schema does not list share one code: two of them in the same column count as equal, though their texts may differ.
 Ties go to the lowest row number. Threads share the queries chunk by chunk; the results do not depend on how many.
+
+Euclid and ranks are searched in boxes (`_boxes`) where a trial shows that most rows need not be measured, Euclid otherwise by
+matrix products (`_products`), small tables by loops over all pairs. All ways give the same bits.
 """
 
 from __future__ import annotations
@@ -20,9 +23,9 @@ from typing import TypeVar
 import numpy as np
 
 from unmask.errors import ParameterError
-from unmask.tables import _kernels, _kth_kernels
-from unmask.tables._kernels import BLOCK
-from unmask.tables._packing import KthTask, PackedSearch, Rows, check_enough, prepare, prepare_kth
+from unmask.tables import _boxes, _kernels, _kth_kernels, _products
+from unmask.tables._kernels import BLOCK, CAPPED, SMALLEST, SQUARED
+from unmask.tables._packing import NOWHERE, KthTask, PackedSearch, Rows, check_enough, prepare, prepare_kth
 from unmask.tables.metric import HAMMING, Euclid, Gower, Hamming, Metric, RankCriterion, Ranks
 
 __all__ = [
@@ -35,6 +38,7 @@ __all__ = [
     "Ranks",
     "Tied",
     "all_nearest",
+    "all_nearest_in_parts",
     "count_within",
     "kth_distances",
     "nearest",
@@ -43,6 +47,7 @@ __all__ = [
 
 MOST_NEIGHBOURS = 64
 CHUNK = 512  # queries at a time: an interrupt and the next thread wait no longer than that
+FEWEST_QUERIES, FEWEST_CANDIDATES = 256, 1024  # below, loops over all pairs are done before anything is prepared
 
 Part = TypeVar("Part")
 
@@ -101,14 +106,60 @@ def nearest(
             workers=workers,
         )
     task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=k)
+    best, rows = _lists(task, k, workers)
+    return Nearest(task.distances(best), rows)
+
+
+def _lists(task: PackedSearch, k: int, workers: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sums and row numbers of the k nearest candidates of each query."""
     best = np.full((task.rows, k), task.far)
     rows = np.full((task.rows, k), -1, dtype=np.int64)
 
-    def run(low: int, high: int) -> None:
+    def by_loops(low: int, high: int) -> None:
         _kernels.nearest(task.part(low, high), *task.buffers(), best[low:high], rows[low:high])
 
+    run = by_loops
+    if (sides := _sides(task)) is not None:
+        if (found := _boxes_for(task, sides, k)) is not None:
+            boxes = found
+
+            def run(low: int, high: int) -> None:
+                first = low if task.exclude_same_row else NOWHERE
+                part = sides[0][low:high]
+                _boxes.nearest(boxes, part, task.weights, task.rule, first, best[low:high], rows[low:high])
+
+        elif task.rule == SQUARED and (made := _products.products_of(*sides)) is not None:
+            products = made
+
+            def run(low: int, high: int) -> None:
+                _products.nearest(products, sides, low, high, task.exclude_same_row, (best, rows))
+
     _in_chunks(run, task.rows, workers)
-    return Nearest(task.distances(best), rows)
+    return best, rows
+
+
+Sides = tuple[np.ndarray, np.ndarray, np.ndarray]  # queries x columns, columns x candidates, a factor for each column
+
+
+def _sides(task: PackedSearch) -> Sides | None:
+    """The numbers to compare; None if there is more than numbers, or too few of them to prepare anything."""
+    queries, candidates = task.queries.numbers, task.candidates.numbers
+    counted = len(task.candidates.narrow) + len(task.candidates.wide)
+    other = task.rule == SMALLEST or (task.rule == CAPPED and np.isfinite(task.cap))
+    small = task.rows < FEWEST_QUERIES or task.total < FEWEST_CANDIDATES
+    if queries is None or candidates is None or counted or other or small:
+        return None
+    return queries, candidates, task.weights
+
+
+def _boxes_for(task: PackedSearch, sides: Sides, k: int) -> _boxes.Boxes | None:
+    """The candidates in boxes, if some of the queries find their neighbours in few of them."""
+    queries, candidates, weights = sides
+    found = _boxes.boxes_of(candidates, weights)
+    tried = queries[np.linspace(0, task.rows - 1, _boxes.TRIED).astype(np.int64)]
+    best, rows = np.full((len(tried), k), np.inf), np.full((len(tried), k), -1, dtype=np.int64)
+    measured = _boxes.nearest(found, tried, weights, task.rule, NOWHERE, best, rows)
+    return found if measured <= _boxes.WORTH * len(tried) * task.total else None
 
 
 def kth_distances(
@@ -129,7 +180,7 @@ def kth_distances(
     wanted = _wanted(ks)
     if not isinstance(metric, Hamming | Gower):
         lists = prepare(queries, candidates, metric, columns, exclude_same_row, needed=0)
-        return _kth_of_nearest(lists, wanted, workers)
+        return lists.distances(_lists(lists, int(wanted.max()), workers)[0][:, wanted - 1])
     task = prepare_kth(queries, candidates, metric, columns, exclude_same_row)
     return _kth(task, wanted, np.empty(0, dtype=np.int64), workers)
 
@@ -210,32 +261,51 @@ def all_nearest(
 ) -> Tied:
     """Every candidate at the least distance of each query, not only the first."""
     task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=1)
-    best = np.full(task.rows, task.far)
+    return _tied(task, _tying(task), 0, task.rows, workers)
 
-    def run(low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
+
+def all_nearest_in_parts(
+    queries: np.ndarray, candidates: np.ndarray, *, at_once: int, metric: Ranks, workers: int = 1
+) -> Iterator[Tied]:
+    """`all_nearest` of ranks, so many queries at a time: many may tie. The candidates are prepared once."""
+    task = prepare(queries, candidates, metric, None, False, needed=1)
+    tying = _tying(task)
+    for low in range(0, task.rows, at_once):
+        yield _tied(task, tying, low, min(low + at_once, task.rows), workers)
+
+
+Tying = Callable[[int, int], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+def _tying(task: PackedSearch) -> Tying:
+    """A search of the queries from one to another: the least sum of each, how many candidates have it, and which."""
+
+    def by_loops(low: int, high: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        best = np.full(high - low, task.far)
         work, buffers = task.part(low, high), task.buffers()
         found = np.zeros((high - low, -(-task.total // BLOCK)), dtype=np.int32)
-        _kernels.ties(work, *buffers, best[low:high], found)
+        _kernels.ties(work, *buffers, best, found)
         rows = np.empty(found.sum(), dtype=np.int64)
-        _kernels.tied_rows(work, *buffers, best[low:high], found, rows)
-        return found.sum(axis=1, dtype=np.int64), rows
+        _kernels.tied_rows(work, *buffers, best, found, rows)
+        return best, found.sum(axis=1, dtype=np.int64), rows
 
-    parts = _in_chunks(run, task.rows, workers)
+    sides = _sides(task)
+    if sides is None or (boxes := _boxes_for(task, sides, 1)) is None:
+        return by_loops
+
+    def in_boxes(low: int, high: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        best, first = np.full(high - low, np.inf), low if task.exclude_same_row else NOWHERE
+        return best, *_boxes.ties(boxes, sides[0][low:high], task.weights, task.rule, first, best)
+
+    return in_boxes
+
+
+def _tied(task: PackedSearch, tying: Tying, low: int, high: int, workers: int) -> Tied:
+    parts = _in_chunks(lambda begin, end: tying(low + begin, low + end), high - low, workers)
     none = np.zeros(1, dtype=np.int64)
-    starts = np.concatenate([none, *(counts for counts, _ in parts)]).cumsum()
-    return Tied(task.distances(best), starts, np.concatenate([none[:0], *(rows for _, rows in parts)]))
-
-
-def _kth_of_nearest(task: PackedSearch, ks: np.ndarray, workers: int) -> np.ndarray:
-    """`kth_distances` of the other metrics: the lists of `nearest`."""
-    best = np.full((task.rows, ks.max()), task.far)
-
-    def run(low: int, high: int) -> None:
-        rows = np.empty((high - low, best.shape[1]), dtype=np.int64)
-        _kernels.nearest(task.part(low, high), *task.buffers(), best[low:high], rows)
-
-    _in_chunks(run, task.rows, workers)
-    return task.distances(best[:, ks - 1])
+    starts = np.concatenate([none, *(counts for _, counts, _ in parts)]).cumsum()
+    best = np.concatenate([np.full(0, task.far), *(best for best, _, _ in parts)])
+    return Tied(task.distances(best), starts, np.concatenate([none[:0], *(rows for _, _, rows in parts)]))
 
 
 def _in_chunks(run: Callable[[int, int], Part], rows: int, workers: int) -> list[Part]:
