@@ -28,7 +28,8 @@ def by(monkeypatch):
         fewest = 10**9 if way == "loops" else 1
         monkeypatch.setattr(distance, "FEWEST_QUERIES", fewest)
         monkeypatch.setattr(distance, "FEWEST_CANDIDATES", 1)
-        monkeypatch.setattr(_boxes, "WORTH", 1.0 if way == "boxes" else -1.0)
+        for share in ("WORTH", "HOPELESS"):
+            monkeypatch.setattr(_boxes, share, 1.0 if way == "boxes" else -1.0)
 
     return choose
 

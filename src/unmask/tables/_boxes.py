@@ -16,9 +16,12 @@ from numba import njit
 from unmask.tables._kernels import FAR, LARGEST, SQUARED, _add_capped, _add_squared, _keep_largest
 
 ROWS = 128  # of a box, at most, unless they are all equal
-TRIED = 32  # queries that show how many rows are measured
+TRIED = 4, 24  # queries that show how many rows are measured: a few among some rows, then more of them among all
+SOME = 2048  # rows; fewer rows are further apart, so that more boxes are looked at
 WORTH = 0.3  # share of the rows below which boxes are faster than a search of all
+HOPELESS = 0.8  # share of some rows above which that of all will not be small either
 NEAREST_FIRST = 8  # boxes that are looked at in the order of their bounds; the rest as they come
+SEEN = 128  # rows of a box that show which column is the widest
 ABSENT = FAR / 2  # what is on no scale
 
 
@@ -45,31 +48,39 @@ def boxes_of(columns: np.ndarray, weights: np.ndarray) -> Boxes:
 
 
 @njit(nogil=True, cache=True)
+def _widest(columns, weights, rows):
+    """The column in which these rows differ most; -1 if they are equal."""
+    chosen, widest = -1, 0.0
+    for j in range(len(columns)):
+        low, high = np.inf, -np.inf
+        for row in rows:
+            low, high = min(low, columns[j, row]), max(high, columns[j, row])
+        spread = (high - low) * weights[j]
+        if spread > widest:
+            chosen, widest = j, spread
+    return chosen
+
+
+@njit(nogil=True, cache=True)
 def _split(columns, weights):
     """Row numbers box by box, and where boxes start."""
-    width, rows = columns.shape
+    rows = columns.shape[1]
     order, scratch = np.arange(rows), np.empty(rows, dtype=np.int64)
     starts = [0]
     waiting = [(0, rows)]  # stretches that are still to be split, the first one last
     while len(waiting):
         begin, end = waiting.pop()
-        chosen, widest = -1, 0.0
+        chosen = -1
         if end - begin > ROWS:
-            for j in range(width):
-                low, high = np.inf, -np.inf
-                for i in range(begin, end):
-                    low, high = min(low, columns[j, order[i]]), max(high, columns[j, order[i]])
-                spread = (high - low) * weights[j]
-                if spread > widest:
-                    chosen, widest = j, spread
+            chosen = _widest(columns, weights, order[begin : end : max(1, (end - begin) // SEEN)])
+            if chosen < 0:
+                chosen = _widest(columns, weights, order[begin:end])
         if chosen < 0:
             starts.append(end)
             continue
         column = columns[chosen]
-        pivot = np.partition(column[order[begin:end]], (end - begin) // 2)[(end - begin) // 2]
-        least = column[order[begin]]
-        for i in range(begin, end):
-            least = min(least, column[order[i]])
+        inside = column[order[begin:end]]
+        pivot, least = np.partition(inside, inside.size // 2)[inside.size // 2], inside.min()
         left, right = begin, 0
         for i in range(begin, end):  # keeps the order of rows on either side
             row = order[i]

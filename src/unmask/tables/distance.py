@@ -155,11 +155,16 @@ def _sides(task: PackedSearch) -> Sides | None:
 def _boxes_for(task: PackedSearch, sides: Sides, k: int) -> _boxes.Boxes | None:
     """The candidates in boxes, if some of the queries find their neighbours in few of them."""
     queries, candidates, weights = sides
-    found = _boxes.boxes_of(candidates, weights)
-    tried = queries[np.linspace(0, task.rows - 1, _boxes.TRIED).astype(np.int64)]
-    best, rows = np.full((len(tried), k), np.inf), np.full((len(tried), k), -1, dtype=np.int64)
-    measured = _boxes.nearest(found, tried, weights, task.rule, NOWHERE, best, rows)
-    return found if measured <= _boxes.WORTH * len(tried) * task.total else None
+    k += task.exclude_same_row  # the row itself is found here
+    few, more = _boxes.TRIED
+    for asked, step, most in ((few, max(1, task.total // _boxes.SOME), _boxes.HOPELESS), (more, 1, _boxes.WORTH)):
+        found = _boxes.boxes_of(np.ascontiguousarray(candidates[:, ::step]), weights)
+        tried = queries[np.linspace(0, task.rows - 1, asked).astype(np.int64)]
+        best, rows = np.full((asked, k), np.inf), np.full((asked, k), -1, dtype=np.int64)
+        measured = _boxes.nearest(found, tried, weights, task.rule, NOWHERE, best, rows)
+        if measured > most * asked * len(found.order):
+            return None
+    return found
 
 
 def kth_distances(
