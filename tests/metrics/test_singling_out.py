@@ -6,6 +6,7 @@ import pytest
 
 from unmask import datasets
 from unmask.errors import InputError, ParameterError
+from unmask.metrics import singling_out as module
 from unmask.metrics._predicates import ANY, on_common_levels
 from unmask.metrics.legal import over_secrets
 from unmask.metrics.singling_out import Mode, _multivariate, _random, _univariate, evenly_drawn, singling_out
@@ -211,3 +212,15 @@ def test_wrong_arguments(people, rng):
         singling_out(people, people, mode="both", rng=rng)
     with pytest.raises(ParameterError, match="attempts is 0"):
         singling_out(people, people, attempts=0, rng=rng)
+
+
+def test_of_very_large_tables_a_part_is_asked(people, monkeypatch):
+    """Rows keep the numbers that they have in the whole table, and the report says so."""
+    monkeypatch.setattr(module, "MOST_ROWS", 40)
+    rng = np.random.default_rng(0)
+    result = singling_out(people, people, rng=rng)
+    assert len(result.rows) == 40
+    assert len(set(result.rows)) == 40
+    assert result.rows.max() >= 40
+    assert set(result.singled_out) <= set(result.rows)
+    assert f"40 of {len(people):,} published rows" in result.notes[-1]

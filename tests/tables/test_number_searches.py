@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.tables.test_distance import mixed
-from unmask.tables import _boxes, _products, distance
+from unmask.tables import _boxes, _list_search, _products
 from unmask.tables.distance import (
     Euclid,
     RankCriterion,
@@ -26,8 +26,8 @@ def by(monkeypatch):
 
     def choose(way):
         fewest = 10**9 if way == "loops" else 1
-        monkeypatch.setattr(distance, "FEWEST_QUERIES", fewest)
-        monkeypatch.setattr(distance, "FEWEST_CANDIDATES", 1)
+        monkeypatch.setattr(_list_search, "FEWEST_QUERIES", fewest)
+        monkeypatch.setattr(_list_search, "FEWEST_CANDIDATES", 1)
         for share in ("WORTH", "HOPELESS"):
             monkeypatch.setattr(_boxes, share, 1.0 if way == "boxes" else -1.0)
 
@@ -128,6 +128,6 @@ def test_boxes_hold_every_row_once_and_pass_over_most(rng):
         np.testing.assert_array_equal(boxes.low[:, box], inside.min(axis=1))
         np.testing.assert_array_equal(boxes.high[:, box], inside.max(axis=1))
     queries, best, rows = columns[:, :100].T.copy(), np.full((100, 1), np.inf), np.full((100, 1), -1)
-    measured = _boxes.nearest(boxes, queries, np.ones(3), distance.SQUARED, distance.NOWHERE, best, rows)
+    measured = _boxes.nearest(boxes, queries, np.ones(3), _list_search.SQUARED, _list_search.NOWHERE, best, rows)
     assert (rows[:, 0] == np.arange(100)).all()
     assert measured < 0.1 * 100 * 5000

@@ -49,9 +49,14 @@ def of_table(table: Table, secret: str) -> Guesses:
     return Guesses(table.codes[:, position], numbers)
 
 
-def of_neighbours(people: Table, release: Table, *, secret: str, keys: Sequence[str], k: int, workers: int) -> Guesses:
-    """The most frequent secret of the k nearest rows (the nearest one's, if several are); for numbers the median."""
-    rows = nearest(people, release, k=k, metric=Gower(), columns=keys, workers=workers).rows
+def of_neighbours(
+    people: Table, release: Table, order: np.ndarray, *, secret: str, keys: Sequence[str], k: int, workers: int
+) -> Guesses:
+    """The most frequent secret of the k nearest rows (the nearest one's, if several are); for numbers the median.
+
+    Of rows that are equally near the first in a random `order` counts.
+    """
+    rows = order[nearest(people, release, k=k, metric=Gower(), columns=keys, order=order, workers=workers).rows]
     found = of_table(release, secret)
     if found.numbers is not None:
         return Guesses(found.codes[rows[:, 0]], _medians(found.numbers[rows]))

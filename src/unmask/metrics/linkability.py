@@ -56,14 +56,14 @@ def linkability(
     if not 1 <= neighbours <= MOST_NEIGHBOURS:
         raise ParameterError(f"neighbours is {neighbours}; choose 1 to {MOST_NEIGHBOURS}.")
     k = min(neighbours, len(synthetic))
-    release = synthetic.take(rng.permutation(len(synthetic)))
+    order = rng.permutation(len(synthetic))
     rows = chosen_rows(real, attempts, rng)
     control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, attempts, rng)
 
     def linked(table: Table, chosen: np.ndarray) -> np.ndarray:
         people = table.take(chosen)
         one, other = (
-            nearest(people, release, k=k, metric=Gower(), columns=half, workers=workers).rows
+            nearest(people, synthetic, k=k, metric=Gower(), columns=half, order=order, workers=workers).rows
             for half in (first, second)
         )
         return (one[:, :, None] == other[:, None, :]).any(axis=(1, 2))

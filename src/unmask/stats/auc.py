@@ -35,6 +35,12 @@ def placements(scores_in: FloatArray, scores_out: FloatArray) -> tuple[FloatArra
     return of_in, of_out
 
 
+def area(scores_in: FloatArray, scores_out: FloatArray) -> float:
+    """The AUC alone, for two thirds of the price."""
+    ranks = midranks(np.concatenate([scores_in, scores_out]))[: scores_in.size]
+    return float(np.mean((ranks - midranks(scores_in)) / scores_out.size))
+
+
 def auc(scores_in: ArrayLike, scores_out: ArrayLike, *, confidence: float = 0.95) -> Estimate:
     """AUC with the interval of DeLong, DeLong and Clarke-Pearson (1988) on the logit scale.
 

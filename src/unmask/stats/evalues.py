@@ -66,17 +66,23 @@ def epsilon_for_listed(
     if log_threshold <= 0:
         raise ParameterError("The threshold must exceed 1 (log_threshold > 0): use that of the e-BH list.")
 
+    people = v.shape if weights is None else v.shape[1:]
+    # People with the same counts have the same bound, and counts of a few dozen guesses are few.
+    counts = np.stack([v, r]).reshape(2 if weights is None else 2 * len(v), -1)
+    distinct, same = np.unique(counts, axis=1, return_inverse=True)
+    v, r = distinct.reshape(2, *(() if weights is None else (len(v),)), -1)
+
     def log_e(epsilon: ArrayLike) -> FloatArray:
         each = log_e_value(v, r, epsilon=epsilon)
         return each if weights is None else average_log_e_values(each, weights=weights)
 
-    people = v.shape if weights is None else v.shape[1:]
-    low, high = np.zeros(people), np.full(people, LARGEST)
+    low, high = np.zeros(distinct.shape[1]), np.full(distinct.shape[1], LARGEST)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         reaches = log_e(middle) >= log_threshold
         low, high = np.where(reaches, middle, low), np.where(reaches, high, middle)
-    return np.asarray(np.where(log_e(0.0) >= log_threshold, low, 0.0), dtype=np.float64)
+    bound = np.where(log_e(0.0) >= log_threshold, low, 0.0)
+    return np.asarray(bound[same.reshape(people)], dtype=np.float64)
 
 
 def average_log_e_values(log_e_values: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:

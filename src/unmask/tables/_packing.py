@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -99,7 +99,7 @@ def prepare(
         return _rank_task(queries, candidates, metric, names, exclude_same_row)
     if not (isinstance(queries, Table) and isinstance(candidates, Table)):
         raise _tables_needed(metric)
-    chosen = _chosen(queries, candidates, names)
+    chosen = chosen_columns(queries, candidates, names)
     measured = [
         column for column in chosen if isinstance(metric, Euclid) or (isinstance(metric, Gower) and column.is_numeric)
     ]
@@ -134,7 +134,6 @@ class KthTask:
 
     pairs: kth.Pairs
     rows: int
-    divisor: int
     mismatch_type: np.dtype
 
     @property
@@ -143,29 +142,54 @@ class KthTask:
         return self.pairs.weights.size > 0
 
     def buffers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mismatches and steps of a group of queries against all candidates, and room for row numbers."""
-        shape = (kth.GROUP, self.pairs.candidates.narrow.shape[1])
+        """Mismatches and steps of a group of queries against candidates, and room for row numbers."""
+        rows = self.pairs.candidates.narrow.shape[1]
+        shape = (kth.GROUP, min(rows, kth.TILE) if self.measured else rows)
         return np.empty(shape, self.mismatch_type), np.empty(shape, np.uint16), np.empty(shape[1] + 1, np.int64)
 
 
-def prepare_kth(
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Two tables, the columns whose mismatches are counted, and those of numbers that are measured (Gower)."""
+
+    queries: Table
+    candidates: Table
+    counted: list[Column]
+    measured: list[Column]
+    exclude_same_row: bool
+    divisor: int  # of sums
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """One factor per column of numbers."""
+        return _gower_weights(self.measured)
+
+
+def compared(
     queries: Rows, candidates: Rows, metric: Hamming | Gower, names: Sequence[str] | None, exclude_same_row: bool
-) -> KthTask:
+) -> Compared:
+    """What `kth_distances` is about."""
     _check_same_row(queries, candidates, exclude_same_row)
     if not (isinstance(queries, Table) and isinstance(candidates, Table)):
         raise _tables_needed(metric)
-    chosen = _chosen(queries, candidates, names)
+    chosen = chosen_columns(queries, candidates, names)
     if len(chosen) >= kth.OUT_OF_REACH:
         raise ParameterError(f"{len(chosen):,} columns are too many; compare fewer than {kth.OUT_OF_REACH:,}.")
     measured = [column for column in chosen if isinstance(metric, Gower) and column.is_numeric]
     counted = [column for column in chosen if not (isinstance(metric, Gower) and column.is_numeric)]
-    weights = _gower_weights(measured)
-    unit = min(kth.MOST_STEPS, (kth.OUT_OF_REACH - 1) // len(chosen))
+    divisor = len(chosen) if isinstance(metric, Gower) else 1
+    return Compared(queries, candidates, counted, measured, exclude_same_row, divisor)
+
+
+def prepare_kth(tables: Compared) -> KthTask:
+    """Columns next to each other, padded, numbers also in steps."""
+    counted, measured, weights = tables.counted, tables.measured, tables.weights
+    unit = min(kth.MOST_STEPS, (kth.OUT_OF_REACH - 1) // (len(counted) + len(measured)))
     side = partial(_columns, counted=counted, measured=measured, weights=weights, unit=unit)
+    queries, candidates = side(tables.queries), side(tables.candidates)
     return KthTask(
-        kth.Pairs(side(queries), side(candidates), len(candidates), exclude_same_row, weights, unit),
-        rows=len(queries),
-        divisor=len(chosen) if isinstance(metric, Gower) else 1,
+        kth.Pairs(queries, candidates, len(tables.candidates), tables.exclude_same_row, weights, unit),
+        rows=len(tables.queries),
         mismatch_type=np.min_scalar_type(len(counted) + 1),
     )
 
@@ -210,7 +234,8 @@ def _tables_needed(metric: Metric) -> ParameterError:
     return ParameterError(f"{metric} compares tables; for plain arrays of ranks use metric=Ranks(...).")
 
 
-def _chosen(queries: Table, candidates: Table, names: Sequence[str] | None) -> list[Column]:
+def chosen_columns(queries: Table, candidates: Table, names: Sequence[str] | None) -> list[Column]:
+    """The columns to compare, in the order of the schema."""
     if names is None and queries.schema is candidates.schema:
         return list(queries.schema.columns)  # nothing to check: spares a tenth of a millisecond
     return shared_columns((queries, candidates), names)

@@ -144,6 +144,14 @@ def largest(values):
 
 
 @njit(nogil=True, cache=True)
+def _occurrences(values, value):
+    count, wanted = np.uint32(0), values.dtype.type(value)
+    for row in range(values.size):
+        count = np.uint32(count + np.uint32(values[row] == wanted))
+    return count
+
+
+@njit(nogil=True, cache=True)
 def fill_units(pairs, person, first, sums):
     """Sums of units of one person's agreements with rows first, first + 1, ..."""
     sums[:] = np.uint16(0)
@@ -187,8 +195,8 @@ def _compare(pairs, own, best, near, counting, equal):
                 equal[:size] = 0
                 _add_equal(pairs.narrow, pairs.narrow_asked[person], first, equal[:size])
                 _add_equal(pairs.wide, pairs.wide_asked[person], first, equal[:size])
-                if np.int64(largest(equal[:size])) + NEAR > width:
-                    for row in range(size):
-                        unequal = width - np.int64(equal[row])
-                        if unequal < NEAR and row != skipped:
-                            near[person, unequal] += 1
+                most_equal = np.int64(largest(equal[:size]))
+                for unequal in range(max(0, width - most_equal), min(NEAR, width + 1)):
+                    near[person, unequal] += _occurrences(equal[:size], width - unequal)
+                if 0 <= skipped < size and width - np.int64(equal[skipped]) < NEAR:
+                    near[person, width - np.int64(equal[skipped])] -= 1

@@ -15,18 +15,19 @@ matrix products (`_products`), small tables by loops over all pairs. All ways gi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from unmask.errors import ParameterError
-from unmask.tables import _boxes, _kernels, _kth_kernels, _products
-from unmask.tables._kernels import BLOCK, CAPPED, SMALLEST, SQUARED
-from unmask.tables._packing import NOWHERE, KthTask, PackedSearch, Rows, check_enough, prepare, prepare_kth
+from unmask.tables import _kernels
+from unmask.tables._chunks import in_chunks
+from unmask.tables._kth_search import KthQuestion
+from unmask.tables._list_search import Tying, lists, tying
+from unmask.tables._packing import PackedSearch, Rows, check_enough, prepare
 from unmask.tables.metric import HAMMING, Euclid, Gower, Hamming, Metric, RankCriterion, Ranks
+from unmask.tables.table import Table
 
 __all__ = [
     "Euclid",
@@ -46,10 +47,6 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_NEIGHBOURS = 64
-CHUNK = 512  # queries at a time: an interrupt and the next thread wait no longer than that
-FEWEST_QUERIES, FEWEST_CANDIDATES = 256, 1024  # below, loops over all pairs are done before anything is prepared
-
-Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +83,13 @@ def nearest(
     metric: Metric = HAMMING,
     columns: Sequence[str] | None = None,
     exclude_same_row: bool = False,
+    order: np.ndarray | None = None,
     workers: int = 1,
 ) -> Nearest:
     """The k nearest candidates of each query and their distances; ties go to the lowest row number.
 
-    `exclude_same_row` leaves candidate i out for query i, for a table against itself.
+    `exclude_same_row` leaves candidate i out for query i, for a table against itself. With `order` the candidates, and their
+    row numbers, are those of `candidates.take(order)`: ties that must not hang on the order of a file.
     """
     if not 1 <= k <= MOST_NEIGHBOURS:
         raise ParameterError(f"k is {k}; choose 1 to {MOST_NEIGHBOURS} neighbours.")
@@ -103,68 +102,14 @@ def nearest(
             metric=metric,
             columns=columns,
             exclude_same_row=exclude_same_row,
+            order=order,
             workers=workers,
         )
+    if order is not None:
+        candidates = candidates.take(order) if isinstance(candidates, Table) else candidates[order]
     task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=k)
-    best, rows = _lists(task, k, workers)
+    best, rows = lists(task, k, workers)
     return Nearest(task.distances(best), rows)
-
-
-def _lists(task: PackedSearch, k: int, workers: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sums and row numbers of the k nearest candidates of each query."""
-    best = np.full((task.rows, k), task.far)
-    rows = np.full((task.rows, k), -1, dtype=np.int64)
-
-    def by_loops(low: int, high: int) -> None:
-        _kernels.nearest(task.part(low, high), *task.buffers(), best[low:high], rows[low:high])
-
-    run = by_loops
-    if (sides := _sides(task)) is not None:
-        if (found := _boxes_for(task, sides, k)) is not None:
-            boxes = found
-
-            def run(low: int, high: int) -> None:
-                first = low if task.exclude_same_row else NOWHERE
-                part = sides[0][low:high]
-                _boxes.nearest(boxes, part, task.weights, task.rule, first, best[low:high], rows[low:high])
-
-        elif task.rule == SQUARED and (made := _products.products_of(*sides)) is not None:
-            products = made
-
-            def run(low: int, high: int) -> None:
-                _products.nearest(products, sides, low, high, task.exclude_same_row, (best, rows))
-
-    _in_chunks(run, task.rows, workers)
-    return best, rows
-
-
-Sides = tuple[np.ndarray, np.ndarray, np.ndarray]  # queries x columns, columns x candidates, a factor for each column
-
-
-def _sides(task: PackedSearch) -> Sides | None:
-    """The numbers to compare; None if there is more than numbers, or too few of them to prepare anything."""
-    queries, candidates = task.queries.numbers, task.candidates.numbers
-    counted = len(task.candidates.narrow) + len(task.candidates.wide)
-    other = task.rule == SMALLEST or (task.rule == CAPPED and np.isfinite(task.cap))
-    small = task.rows < FEWEST_QUERIES or task.total < FEWEST_CANDIDATES
-    if queries is None or candidates is None or counted or other or small:
-        return None
-    return queries, candidates, task.weights
-
-
-def _boxes_for(task: PackedSearch, sides: Sides, k: int) -> _boxes.Boxes | None:
-    """The candidates in boxes, if some of the queries find their neighbours in few of them."""
-    queries, candidates, weights = sides
-    k += task.exclude_same_row  # the row itself is found here
-    few, more = _boxes.TRIED
-    for asked, step, most in ((few, max(1, task.total // _boxes.SOME), _boxes.HOPELESS), (more, 1, _boxes.WORTH)):
-        found = _boxes.boxes_of(np.ascontiguousarray(candidates[:, ::step]), weights)
-        tried = queries[np.linspace(0, task.rows - 1, asked).astype(np.int64)]
-        best, rows = np.full((asked, k), np.inf), np.full((asked, k), -1, dtype=np.int64)
-        measured = _boxes.nearest(found, tried, weights, task.rule, NOWHERE, best, rows)
-        if measured > most * asked * len(found.order):
-            return None
-    return found
 
 
 def kth_distances(
@@ -184,10 +129,9 @@ def kth_distances(
     """
     wanted = _wanted(ks)
     if not isinstance(metric, Hamming | Gower):
-        lists = prepare(queries, candidates, metric, columns, exclude_same_row, needed=0)
-        return lists.distances(_lists(lists, int(wanted.max()), workers)[0][:, wanted - 1])
-    task = prepare_kth(queries, candidates, metric, columns, exclude_same_row)
-    return _kth(task, wanted, np.empty(0, dtype=np.int64), workers)
+        task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=0)
+        return task.distances(lists(task, int(wanted.max()), workers)[0][:, wanted - 1])
+    return KthQuestion(queries, candidates, metric, columns, exclude_same_row).distances(wanted, workers)
 
 
 def nearest_row(
@@ -198,12 +142,13 @@ def nearest_row(
     metric: Hamming | Gower = HAMMING,
     columns: Sequence[str] | None = None,
     exclude_same_row: bool = False,
+    order: np.ndarray | None = None,
     workers: int = 1,
 ) -> Nearest:
     """`kth_distances`, and the nearest candidate of each query (the lowest row number of several), in one pass."""
-    task = prepare_kth(queries, candidates, metric, columns, exclude_same_row)
-    rows = np.full(task.rows, -1, dtype=np.int64)
-    return Nearest(_kth(task, _wanted(ks), rows, workers), rows[:, None])
+    question = KthQuestion(queries, candidates, metric, columns, exclude_same_row, order)
+    found, rows = question.distances_and_rows(_wanted(ks), workers)
+    return Nearest(found, rows[:, None])
 
 
 def _wanted(ks: Sequence[int]) -> np.ndarray:
@@ -211,22 +156,6 @@ def _wanted(ks: Sequence[int]) -> np.ndarray:
     if wanted.ndim != 1 or not wanted.size or not 1 <= wanted.min() <= wanted.max() <= MOST_NEIGHBOURS:
         raise ParameterError(f"ks is {ks}; list one or more numbers of neighbours from 1 to {MOST_NEIGHBOURS}.")
     return wanted
-
-
-def _kth(task: KthTask, wanted: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
-    """The distances; `rows` is filled unless it is empty."""
-    rising, place = np.unique(wanted, return_inverse=True)
-    best = np.full((task.rows, rising.size), np.inf)
-
-    def run(low: int, high: int) -> None:
-        mismatches, steps, found = task.buffers()
-        if task.measured:
-            _kth_kernels.by_steps(task.pairs, low, high, rising, mismatches, steps, found, best, rows)
-        else:
-            _kth_kernels.by_counting(task.pairs, low, high, rising, mismatches, best, rows)
-
-    _in_chunks(run, task.rows, workers)
-    return best[:, place] / task.divisor
 
 
 def count_within(
@@ -251,7 +180,7 @@ def count_within(
     def run(low: int, high: int) -> None:
         _kernels.within(task.part(low, high), *task.buffers(), limits[low:high], counts[low:high])
 
-    _in_chunks(run, task.rows, workers)
+    in_chunks(run, task.rows, workers)
     return counts
 
 
@@ -266,7 +195,7 @@ def all_nearest(
 ) -> Tied:
     """Every candidate at the least distance of each query, not only the first."""
     task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=1)
-    return _tied(task, _tying(task), 0, task.rows, workers)
+    return _tied(task, tying(task), 0, task.rows, workers)
 
 
 def all_nearest_in_parts(
@@ -274,56 +203,14 @@ def all_nearest_in_parts(
 ) -> Iterator[Tied]:
     """`all_nearest` of ranks, so many queries at a time: many may tie. The candidates are prepared once."""
     task = prepare(queries, candidates, metric, None, False, needed=1)
-    tying = _tying(task)
+    search = tying(task)
     for low in range(0, task.rows, at_once):
-        yield _tied(task, tying, low, min(low + at_once, task.rows), workers)
+        yield _tied(task, search, low, min(low + at_once, task.rows), workers)
 
 
-Tying = Callable[[int, int], tuple[np.ndarray, np.ndarray, np.ndarray]]
-
-
-def _tying(task: PackedSearch) -> Tying:
-    """A search of the queries from one to another: the least sum of each, how many candidates have it, and which."""
-
-    def by_loops(low: int, high: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        best = np.full(high - low, task.far)
-        work, buffers = task.part(low, high), task.buffers()
-        found = np.zeros((high - low, -(-task.total // BLOCK)), dtype=np.int32)
-        _kernels.ties(work, *buffers, best, found)
-        rows = np.empty(found.sum(), dtype=np.int64)
-        _kernels.tied_rows(work, *buffers, best, found, rows)
-        return best, found.sum(axis=1, dtype=np.int64), rows
-
-    sides = _sides(task)
-    if sides is None or (boxes := _boxes_for(task, sides, 1)) is None:
-        return by_loops
-
-    def in_boxes(low: int, high: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        best, first = np.full(high - low, np.inf), low if task.exclude_same_row else NOWHERE
-        return best, *_boxes.ties(boxes, sides[0][low:high], task.weights, task.rule, first, best)
-
-    return in_boxes
-
-
-def _tied(task: PackedSearch, tying: Tying, low: int, high: int, workers: int) -> Tied:
-    parts = _in_chunks(lambda begin, end: tying(low + begin, low + end), high - low, workers)
+def _tied(task: PackedSearch, search: Tying, low: int, high: int, workers: int) -> Tied:
+    parts = in_chunks(lambda begin, end: search(low + begin, low + end), high - low, workers)
     none = np.zeros(1, dtype=np.int64)
     starts = np.concatenate([none, *(counts for _, counts, _ in parts)]).cumsum()
     best = np.concatenate([np.full(0, task.far), *(best for best, _, _ in parts)])
     return Tied(task.distances(best), starts, np.concatenate([none[:0], *(rows for _, _, rows in parts)]))
-
-
-def _in_chunks(run: Callable[[int, int], Part], rows: int, workers: int) -> list[Part]:
-    """`run` on consecutive ranges of queries, the results in order; threads, since the kernels release the GIL."""
-    if workers < 1:
-        raise ParameterError(f"workers is {workers}; use 1 or more threads.")
-    size = max(1, min(CHUNK, -(-rows // workers)))
-    lows = range(0, rows, size)
-    highs = [min(low + size, rows) for low in lows]
-    if workers == 1 or len(lows) < 2:
-        return [run(low, high) for low, high in zip(lows, highs, strict=True)]
-    pool = ThreadPoolExecutor(workers)
-    try:
-        return list(pool.map(run, lows, highs))
-    finally:
-        pool.shutdown(cancel_futures=True)

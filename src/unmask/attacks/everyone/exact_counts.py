@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from unmask.attacks.everyone.subset_counts import Subset, alike_in_unit, count_keys, keys_of
-from unmask.tables.agreement import best_agreement
+from unmask.tables.best_match import BestMatch
 from unmask.tables.exact import MISSING, NOBODY, ExactValues
 from unmask.tables.table import Table
 from unmask.tables.units import Units
@@ -72,8 +72,7 @@ class ExactCounts:
 
         Fellegi and Sunter's linkage. The best match among other people is the same in every run, so it is left out.
         """
-        width = len(self._names)
-        return best_agreement(self._asked[:, :width], self._weights, found[:, :width])[:, None]
+        return self._matches.among(found[:, : len(self._names)])[:, None]
 
     def find(self, table: Table) -> np.ndarray:
         """The codes of a table: exact ones, then, where a set asks for them, rounded ones."""
@@ -96,6 +95,10 @@ class ExactCounts:
         found = self.find(self.rows)
         found[found == NOBODY] = MISSING
         return found
+
+    @cached_property
+    def _matches(self) -> BestMatch:
+        return BestMatch(self._asked[:, : len(self._names)], self._weights)
 
     @cached_property
     def _keys(self) -> np.ndarray:

@@ -9,7 +9,14 @@ import numpy as np
 
 from unmask.attacks.everyone.exact_counts import ExactCounts
 from unmask.attacks.everyone.prediction_errors import prediction_errors
-from unmask.attacks.everyone.subset_counts import Subset, alike_in_unit, choose_subsets, count_keys, keys
+from unmask.attacks.everyone.subset_counts import (
+    Subset,
+    alike_in_unit,
+    choose_subsets,
+    count_keys,
+    keys,
+    weighted_sums,
+)
 from unmask.attacks.everyone.white_box import LIKELIHOOD, MEASURED, white_box
 from unmask.tables.distance import kth_distances
 from unmask.tables.metric import HAMMING, Gower, Hamming
@@ -78,7 +85,7 @@ class Features:
         """Counts (units x sets, uint16 if they fit) and values (units x others, float32), in the order of `names`."""
         found = count_keys(self._keys, keys(synthetic, self.subsets))
         exact = self.exact.find(synthetic) if self.exact else None
-        ratios = np.add.reduceat(found.astype(np.float32) * self._weights, self._starts, axis=1)
+        ratios = weighted_sums(found, self._weights, self._starts)
         values = [self._summed(ratios / np.float32(max(len(synthetic), 1)))]  # numpy 1 takes a large int for a double
         if self.plan.distances:
             ks = [min(k, len(synthetic)) for k in NEIGHBOURS]  # the last one where there are fewer
@@ -92,11 +99,22 @@ class Features:
             values.append(self._summed(white_box(model, self.candidates)))
         if self.plan.prediction_errors:
             values.append(self._summed(prediction_errors(synthetic, self.candidates)))
-        if self.exact and exact is not None:
-            found = np.concatenate([self.exact.count(exact), found], axis=1)
-        counts = self._summed(found)
-        small = np.uint16 if counts.max(initial=0) < 2**16 else np.uint32
-        return counts.astype(small), np.concatenate(values, axis=1).astype(np.float32)
+        parts = [self.exact.count(exact), found] if self.exact and exact is not None else [found]
+        return self._small(parts, len(synthetic)), np.concatenate(values, axis=1).astype(np.float32)
+
+    def _small(self, parts: list[np.ndarray], rows: int) -> np.ndarray:
+        """Counts of rows as those of units, all sets side by side, in two bytes if they fit."""
+        units = [self._summed(part) for part in parts]
+        many = not (self._one_row_each and rows < 2**16)  # no count of one row exceeds the number of published ones
+        most = max(part.max(initial=0) for part in units) if many else rows
+        small = np.empty(
+            (self.units.count, sum(part.shape[1] for part in units)), np.uint16 if most < 2**16 else np.uint32
+        )
+        place = 0
+        for part in units:
+            small[:, place : place + part.shape[1]] = part
+            place += part.shape[1]
+        return small
 
     @cached_property
     def _keys(self) -> np.ndarray:
@@ -117,7 +135,7 @@ class Features:
     @cached_property
     def _weights(self) -> np.ndarray:
         """One over the others in the cell (one imaginary one added): rare cells tell most."""
-        return (len(self.candidates) / (self.others + 1.0)).astype(np.float32)
+        return np.ascontiguousarray(len(self.candidates) / (self.others + 1.0), dtype=np.float32)
 
     @cached_property
     def _one_row_each(self) -> bool:

@@ -156,7 +156,10 @@ def _logistic(inputs: np.ndarray, inside: np.ndarray) -> np.ndarray:
         chance = _chance(found @ inputs)
         slope = inputs @ (inside - chance) - penalty * found
         curvature = (inputs * (chance * (1 - chance))) @ inputs.T + np.diag(penalty)
-        found = found + np.linalg.solve(curvature, slope)
+        better = found + np.linalg.solve(curvature, slope)
+        if np.array_equal(better, found):  # it would stay there
+            break
+        found = better
     return found
 
 

@@ -17,6 +17,8 @@ from unmask.tables.table import Table
 # How many sets of each size. All pairs of up to 16 columns; beyond, half of them by mutual information, half at random.
 SETS = ((1, 60), (2, 120), (3, 40), (4, 40), (6, 10))
 
+PART = 256  # rows whose products stay in the second-level cache
+
 Subset = tuple[int, ...]
 
 
@@ -66,11 +68,24 @@ def keys_of(codes: np.ndarray, subsets: tuple[Subset, ...]) -> np.ndarray:
 
 
 def count_keys(asked: np.ndarray, published: np.ndarray) -> np.ndarray:
-    """How often each asked key is published (asked rows x sets, uint32)."""
-    counts = np.zeros((asked.shape[1], asked.shape[0]), dtype=np.uint32)
+    """How often each asked key is published (asked rows x sets, uint32; the counts of a set lie next to each other)."""
+    counts = np.empty(asked.shape, dtype=np.uint32)
     slots = 1 << int(2 * published.shape[1]).bit_length()
     _count(asked, published, np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint32), counts)
-    return counts
+    return counts.T
+
+
+def weighted_sums(counts: np.ndarray, weights: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Counts times weights, added up between starts (rows x starts, float32), in parts that stay in a near cache."""
+    sums = np.empty((len(counts), len(starts)), dtype=np.float32)
+    products = np.empty((PART, counts.shape[1]), dtype=np.float32)
+    for low in range(0, len(counts), PART):
+        some = slice(low, min(low + PART, len(counts)))
+        part = products[: some.stop - low]
+        part[:] = counts[some]
+        part *= weights[some]
+        np.add.reduceat(part, starts, axis=1, out=sums[some])
+    return sums
 
 
 def alike_in_unit(row_keys: np.ndarray, of_row: np.ndarray) -> np.ndarray:
@@ -115,4 +130,4 @@ def _count(asked, published, slot_keys, slot_counts, counts):
             slot = (key >> np.uint64(17)) & last
             while slot_counts[slot] > 0 and slot_keys[slot] != key:
                 slot = (slot + np.uint64(1)) & last
-            counts[row, subset] = slot_counts[slot]
+            counts[subset, row] = slot_counts[slot]

@@ -10,8 +10,10 @@ import numpy as np
 from unmask.attacks.everyone.white_box import LIKELIHOOD, MEASURED
 from unmask.audits.everyone.drawn import CoinRuns
 from unmask.audits.everyone.evidence import Evidence, Judged
+from unmask.audits.everyone.marks import Marks, marks_of
 from unmask.audits.everyone.people import People
 from unmask.audits.everyone.plan import EveryonePlan
+from unmask.audits.everyone.pooled import PooledScores
 from unmask.audits.everyone.power import Power
 from unmask.generators.claim import Claim
 from unmask.results.result import NotTested
@@ -52,6 +54,16 @@ class Audited:
         """Minus the Hamming distance to the nearest synthetic row in the same runs: what others report."""
         distance = self._values("hamming:1")
         return None if distance is None else -distance[:, self.coined]
+
+    @cached_property
+    def marks(self) -> Marks:
+        """What is known of every unit without any release."""
+        return marks_of(self.pool.setting.features)
+
+    @cached_property
+    def together(self) -> PooledScores:
+        """All units and late runs."""
+        return PooledScores.of(self.late)
 
     @cached_property
     def sees_model(self) -> bool:

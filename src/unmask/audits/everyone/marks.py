@@ -13,7 +13,7 @@ from unmask.metrics.legal import value_text
 from unmask.results.grid import Cell, Grid, GridKind, Role, Section
 from unmask.results.small_groups import hidden_places
 from unmask.stats import auc, clopper_pearson
-from unmask.tables.distance import MOST_NEIGHBOURS, nearest
+from unmask.tables.distance import MOST_NEIGHBOURS, kth_distances, nearest
 from unmask.tables.metric import Gower
 from unmask.tables.schema import Origin, Schema
 from unmask.tables.units import SMALLEST_GROUP
@@ -55,6 +55,9 @@ def _near(features: Features) -> dict[int, np.ndarray]:
     wanted = max(NEAR) + int(features.units.sizes.max()) - 1
     if wanted > MOST_NEIGHBOURS or len(rows) <= wanted:
         return {}
+    if wanted == max(NEAR):  # a row each: the rows of other units are all other rows
+        found = kth_distances(rows, rows, ks=tuple(NEAR), metric=Gower(), exclude_same_row=True)
+        return dict(zip(NEAR, found.T, strict=True))
     near = nearest(rows, rows, k=wanted, metric=Gower(), exclude_same_row=True)
     others = np.where(of_row[near.rows] == of_row[:, None], np.inf, near.distances)
     others.sort(axis=1)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.audits.everyone.evidence import Evidence, Judged
-from unmask.stats import Bound, Estimate, auc, epsilon_one_run, jackknife
+from unmask.stats import Bound, Estimate, epsilon_one_run, jackknife
+from unmask.stats.auc import area
 from unmask.stats.roc import roc_curve
 from unmask.threats.coins import CoinGame
 
@@ -27,36 +28,58 @@ class Pooled:
     tpr_at: tuple[Estimate, ...]  # at the rates of RATES
 
 
-def judge_pooled(evidence: Evidence, *, confidence: float) -> Pooled:
-    """Pool all units and runs. Scores are likelihood ratios, so those of different units mean the same."""
-    scores, members = evidence.log_ratios, evidence.members
-    area = auc(scores[members], scores[~members], confidence=confidence)
-    inside, outside = _histograms(scores, members)
-    guess = scores > 0
-    hits, alarms = (guess & members).sum(axis=1), (guess & ~members).sum(axis=1)
-    counts = np.stack([hits, members.sum(axis=1), alarms, (~members).sum(axis=1)])
+@dataclass(frozen=True, eq=False)
+class PooledScores:
+    """The figures before there is a confidence: as they are, and without each run in turn."""
 
-    def estimate(value: float, without: np.ndarray, limits: tuple[float, float] = (0.0, 1.0)) -> Estimate:
-        return jackknife(value, without, n=scores.size, confidence=confidence, limits=limits)
+    n: int
+    auc: tuple[float, np.ndarray]
+    tpr: tuple[float, np.ndarray]
+    fpr: tuple[float, np.ndarray]
+    tpr_at: tuple[tuple[float, np.ndarray], ...]
 
-    left = counts.sum(axis=1)[:, None] - counts
-    total = counts.sum(axis=1)
-    curve = roc_curve(scores[members], scores[~members])
-    points = tuple(
-        estimate(
-            float(curve.tpr[np.searchsorted(curve.fpr, rate, side="right") - 1]), _tpr_without(inside, outside, rate)
+    @classmethod
+    def of(cls, evidence: Evidence) -> PooledScores:
+        """Pool all units and runs. Scores are likelihood ratios, so those of different units mean the same."""
+        scores, members = evidence.log_ratios, evidence.members
+        within, without = scores[members], scores[~members]
+        inside, outside = _histograms(scores, members)
+        guess = scores > 0
+        hits, alarms = (guess & members).sum(axis=1), (guess & ~members).sum(axis=1)
+        counts = np.stack([hits, members.sum(axis=1), alarms, (~members).sum(axis=1)])
+        total, left = counts.sum(axis=1), counts.sum(axis=1)[:, None] - counts
+        curve = roc_curve(within, without)
+        points = tuple(
+            (float(curve.tpr[np.searchsorted(curve.fpr, rate, side="right") - 1]), _tpr_without(inside, outside, rate))
+            for rate in RATES
         )
-        for rate in RATES
-    )
-    return Pooled(
-        auc=estimate(area.value, _auc_without(inside, outside)),
-        tpr=estimate(total[0] / total[1], left[0] / left[1]),
-        fpr=estimate(total[2] / total[3], left[2] / left[3]),
-        advantage=estimate(
-            total[0] / total[1] - total[2] / total[3], left[0] / left[1] - left[2] / left[3], (-1.0, 1.0)
-        ),
-        tpr_at=points,
-    )
+        return cls(
+            n=scores.size,
+            auc=(area(within, without), _auc_without(inside, outside)),
+            tpr=(total[0] / total[1], left[0] / left[1]),
+            fpr=(total[2] / total[3], left[2] / left[3]),
+            tpr_at=points,
+        )
+
+    def at(self, confidence: float) -> Pooled:
+        """With intervals."""
+
+        def estimate(found: tuple[float, np.ndarray], limits: tuple[float, float] = (0.0, 1.0)) -> Estimate:
+            value, without = found
+            return jackknife(value, without, n=self.n, confidence=confidence, limits=limits)
+
+        return Pooled(
+            auc=estimate(self.auc),
+            tpr=estimate(self.tpr),
+            fpr=estimate(self.fpr),
+            advantage=estimate((self.tpr[0] - self.fpr[0], self.tpr[1] - self.fpr[1]), (-1.0, 1.0)),
+            tpr_at=tuple(estimate(point) for point in self.tpr_at),
+        )
+
+
+def judge_pooled(evidence: Evidence, *, confidence: float) -> Pooled:
+    """Figures of all units and runs together."""
+    return PooledScores.of(evidence).at(confidence)
 
 
 def _histograms(scores: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +98,7 @@ def auc_over_runs(evidence: Evidence) -> tuple[float, np.ndarray]:
     """The pooled AUC, and what it is without each run in turn."""
     scores, members = evidence.log_ratios, evidence.members
     inside, outside = _histograms(scores, members)
-    return auc(scores[members], scores[~members], confidence=0.95).value, _auc_without(inside, outside)
+    return area(scores[members], scores[~members]), _auc_without(inside, outside)
 
 
 def _auc_without(inside: np.ndarray, outside: np.ndarray) -> np.ndarray:

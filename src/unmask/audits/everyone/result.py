@@ -9,8 +9,8 @@ import numpy as np
 from unmask.audits.advice import advice_for
 from unmask.audits.everyone.audited import Audited
 from unmask.audits.everyone.claim import claim_finding
-from unmask.audits.everyone.marks import group_columns, groups_grid, marks_grid, marks_of
-from unmask.audits.everyone.pooled import Pooled, judge_pooled
+from unmask.audits.everyone.marks import group_columns, groups_grid, marks_grid
+from unmask.audits.everyone.pooled import Pooled
 from unmask.audits.everyone.power import power_in_words, too_few_runs
 from unmask.audits.everyone.tables import attacks_grid, controls_grid, people_grid, series_of
 from unmask.audits.part import Part
@@ -37,7 +37,7 @@ def shared(confidence: float) -> float:
 def part_of(audited: Audited) -> Part:
     """What the coins say about everybody."""
     plan, people = audited.plan, audited.people
-    pooled = judge_pooled(audited.late, confidence=plan.confidence)
+    pooled = audited.together.at(plan.confidence)
     features = audited.pool.setting.features
     visible = power_in_words(audited.power, len(audited.pool), more=_more_runs(audited))
     blind = too_few_runs(len(audited.pool), int(audited.coined.sum()), rate=plan.rate, more=_more_runs(audited))
@@ -46,7 +46,7 @@ def part_of(audited: Audited) -> Part:
         attacks_grid(audited, pooled),
         controls_grid(audited),
         people_grid(audited),
-        marks_grid(marks_of(features), people),
+        marks_grid(audited.marks, people),
         groups_grid(features, people, group_columns(audited.drawn.real.schema, plan.groups)),
     )
     claims = () if audited.claim is None else (f"The generator claims: {audited.claim}.",)
@@ -67,7 +67,7 @@ def _threat(audited: Audited) -> str:
 
 
 def _membership(audited: Audited, pooled: Pooled) -> Finding:
-    certain = judge_pooled(audited.late, confidence=shared(audited.plan.confidence))
+    certain = audited.together.at(shared(audited.plan.confidence))
     severity = audited.plan.policy.severity(max(0.0, certain.advantage.low), tpr_at_1_percent=certain.tpr_at[0].low)
     return Finding(
         name=NAME,

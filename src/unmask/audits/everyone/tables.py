@@ -9,7 +9,6 @@ import numpy as np
 
 from unmask.audits.everyone.audited import Audited
 from unmask.audits.everyone.evidence import Evidence
-from unmask.audits.everyone.marks import marks_of
 from unmask.audits.everyone.people import PERSON_FPR
 from unmask.audits.everyone.pooled import RATES, Pooled, judge_pooled
 from unmask.audits.score_charts import roc_series, score_histograms
@@ -100,7 +99,7 @@ def records_of(audited: Audited, more: Columns) -> Records:
         ("AUC", _numbers(people.auc)),
         (f"TPR at FPR {PERSON_FPR:g}", _numbers(people.tpr)),
         ("epsilon >=", _numbers(people.epsilon)),
-        *((name, _numbers(values)) for name, values in marks_of(features).values.items()),
+        *((name, _numbers(values)) for name, values in audited.marks.values.items()),
         *((name, list(cells)) for name, cells in more),
     ]
     order = [int(unit) for unit in np.argsort(people.rank) if audited.coined[unit]]

@@ -1,0 +1,332 @@
+"""Compiled loops behind `kth_distances` for many queries: sixty-four candidates at a time, one bit each.
+
+For every code of every column there is a row of bits: which candidates have another one. The rows of a query's codes are added up bit
+by bit by full adders, so that five words hold the mismatches of sixty-four candidates: a fraction of the time of comparing codes.
+Loops over whole rows of bits only read and count, never write, and what they call is inlined: LLVM vectorises them only then.
+
+Hamming distances are counted level by level. A Gower sum is at least its number of mismatches, so that the few candidates with no
+more of them than the k-th sum are measured in full, as `unmask.tables._kernels` does, and the results are equal bit for bit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from unmask.tables._kth_kernels import ROOM, _sort
+
+INPUTS = 15  # rows of bits that four bits can count
+LEVELS = 6  # counted in one pass
+HALVINGS = 16  # at most, to find a limit that few sums are below
+FINITE, NOWHERE = 1e300, 2**62  # sums are at most the number of columns; a row behind all others
+
+
+class BitPairs(NamedTuple):
+    """Queries against a block of candidates."""
+
+    bits: np.ndarray  # codes of all columns x words, uint64; the last row is empty, for columns that are not there
+    places: np.ndarray  # queries x padded columns: the row of bits of each code
+    width: int  # columns, without padding
+    first: int  # number of the first candidate of the block
+    count: int  # candidates in it
+    exclude_same_row: bool
+    numbers: np.ndarray  # queries x columns, float64
+    candidates: np.ndarray  # the same of the block
+    weights: np.ndarray  # one factor per column of numbers
+
+
+@njit(nogil=True, cache=True)
+def spread(codes, starts, bits):
+    """Take the bits of some rows (columns x rows) from a field of ones."""
+    for column in range(codes.shape[0]):
+        for row in range(codes.shape[1]):
+            bits[starts[column] + codes[column, row], row >> 6] &= ~(np.uint64(1) << np.uint64(row & 63))
+
+
+@njit(nogil=True, cache=True)
+def _ones(word):
+    """How many bits are set. LLVM knows this by heart, and takes one instruction where there is one."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@njit(nogil=True, cache=True)
+def _add(a, b, c):
+    """Three bits in, a sum and a carry out."""
+    odd = a ^ b
+    return odd ^ c, (a & b) | (odd & c)
+
+
+@njit(nogil=True, cache=True)
+def _fifteen(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o):  # noqa: E741
+    """How many of fifteen words have each bit, in four bits, the least first."""
+    a, p = _add(a, b, c)
+    a, q = _add(a, d, e)
+    a, r = _add(a, f, g)
+    b, x = _add(p, q, r)
+    a, p = _add(a, h, i)
+    a, q = _add(a, j, k)
+    b, y = _add(b, p, q)
+    a, p = _add(a, l, m)
+    a, q = _add(a, n, o)
+    b, z = _add(b, p, q)
+    c, d = _add(x, y, z)
+    return a, b, c, d
+
+
+@njit(nogil=True, cache=True)
+def _thirty(one, other):
+    """Two such numbers added, in five bits."""
+    a, carry = one[0] ^ other[0], one[0] & other[0]
+    b, carry = _add(one[1], other[1], carry)
+    c, carry = _add(one[2], other[2], carry)
+    d, carry = _add(one[3], other[3], carry)
+    return a, b, c, d, carry
+
+
+@njit(nogil=True, cache=True)
+def _less(number, taken):
+    """A number of five bits less another one, modulo 32."""
+    a, borrow = number[0] ^ taken[0], ~number[0] & taken[0]
+    b, borrow = _subtract(number[1], taken[1], borrow)
+    c, borrow = _subtract(number[2], taken[2], borrow)
+    d, borrow = _subtract(number[3], taken[3], borrow)
+    return a, b, c, d, number[4] ^ taken[4] ^ borrow
+
+
+@njit(nogil=True, cache=True)
+def _subtract(a, b, borrow):
+    return a ^ b ^ borrow, (~a & (b | borrow)) | (b & borrow)
+
+
+@njit(nogil=True, cache=True)
+def _spelt(number):
+    """A number as five words: the same bits for all candidates."""
+    none, full = np.uint64(0), ~np.uint64(0)
+    return (
+        full if number & 1 else none,
+        full if number & 2 else none,
+        full if number & 4 else none,
+        full if number & 8 else none,
+        full if number & 16 else none,
+    )
+
+
+@njit(nogil=True, cache=True)
+def _count_six(bits, p, q, low):
+    """How many candidates have low, low + 1, .. low + 5 mismatches."""
+    none, taken = np.uint64(0), _spelt(low)
+    u, v, w, x, y, z = none, none, none, none, none, none
+    for at in range(np.uint64(bits.shape[1])):
+        a, b, c, d = _fifteen(
+            bits[p[0], at], bits[p[1], at], bits[p[2], at], bits[p[3], at], bits[p[4], at],
+            bits[p[5], at], bits[p[6], at], bits[p[7], at], bits[p[8], at], bits[p[9], at],
+            bits[p[10], at], bits[p[11], at], bits[p[12], at], bits[p[13], at], bits[p[14], at],
+        )  # fmt: skip
+        e = none
+        if q is not None:  # decided when compiled
+            other = _fifteen(
+                bits[q[0], at], bits[q[1], at], bits[q[2], at], bits[q[3], at], bits[q[4], at],
+                bits[q[5], at], bits[q[6], at], bits[q[7], at], bits[q[8], at], bits[q[9], at],
+                bits[q[10], at], bits[q[11], at], bits[q[12], at], bits[q[13], at], bits[q[14], at],
+            )  # fmt: skip
+            a, b, c, d, e = _thirty((a, b, c, d), other)
+        a, b, c, d, e = _less((a, b, c, d, e), taken)
+        few, four = ~(b | c | d | e), c & ~(b | d | e)
+        two = b & ~(c | d | e)
+        u += _ones(few & ~a)
+        v += _ones(few & a)
+        w += _ones(two & ~a)
+        x += _ones(two & a)
+        y += _ones(four & ~a)
+        z += _ones(four & a)
+    return u, v, w, x, y, z
+
+
+@njit(nogil=True, cache=True)
+def _places(r, at):
+    """Fifteen of a query's rows of bits."""
+    return (
+        r[at], r[at + 1], r[at + 2], r[at + 3], r[at + 4], r[at + 5], r[at + 6], r[at + 7],
+        r[at + 8], r[at + 9], r[at + 10], r[at + 11], r[at + 12], r[at + 13], r[at + 14],
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _count_mismatches(pairs, p, q, query, k, counts):
+    """Add to `counts` how many candidates of the block have 0, 1, 2, ... mismatches, until there are k; returns where.
+
+    What the block lacks to whole words looks like candidates that differ in every column.
+    """
+    same, together = query - pairs.first, 0
+    own = pairs.exclude_same_row and 0 <= same < pairs.count
+    skipped, left = _own_mismatches(pairs.bits, pairs.places[query], same) if own else -1, pairs.count - own
+    for low in range(0, pairs.width, LEVELS):
+        six = _count_six(pairs.bits, p, q, low)
+        for level in range(low, min(low + LEVELS, pairs.width)):
+            here = np.int64(six[level - low]) - (level == skipped)
+            left -= here
+            counts[level] += here
+            together += counts[level]
+            if together >= k:
+                return level
+    counts[pairs.width] += left
+    return pairs.width
+
+
+@njit(nogil=True, cache=True)
+def _own_mismatches(bits, places, row):
+    count = 0
+    for place in places:
+        count += np.int64((bits[place, row >> 6] >> np.uint64(row & 63)) & np.uint64(1))
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _collect(pairs, p, q, query, least, most, found):
+    """Put the candidates with `least` to `most` mismatches, and how many, into `found` while there is room; returns how many."""
+    bits, count, none = pairs.bits, 0, np.uint64(0)
+    same = query - pairs.first if pairs.exclude_same_row else -1
+    for at in range(np.uint64(bits.shape[1])):
+        a, b, c, d = _fifteen(
+            bits[p[0], at], bits[p[1], at], bits[p[2], at], bits[p[3], at], bits[p[4], at],
+            bits[p[5], at], bits[p[6], at], bits[p[7], at], bits[p[8], at], bits[p[9], at],
+            bits[p[10], at], bits[p[11], at], bits[p[12], at], bits[p[13], at], bits[p[14], at],
+        )  # fmt: skip
+        e = none
+        if q is not None:  # decided when compiled
+            other = _fifteen(
+                bits[q[0], at], bits[q[1], at], bits[q[2], at], bits[q[3], at], bits[q[4], at],
+                bits[q[5], at], bits[q[6], at], bits[q[7], at], bits[q[8], at], bits[q[9], at],
+                bits[q[10], at], bits[q[11], at], bits[q[12], at], bits[q[13], at], bits[q[14], at],
+            )  # fmt: skip
+            a, b, c, d, e = _thirty((a, b, c, d), other)
+        for level in range(least, most + 1):
+            v, w, x, y, z = _spelt(level)
+            chosen = ~((a ^ v) | (b ^ w) | (c ^ x) | (d ^ y) | (e ^ z))
+            while chosen != 0:
+                lowest = chosen & (~chosen + np.uint64(1))
+                row = np.int64(at) * 64 + np.int64(_ones(lowest - np.uint64(1)))
+                chosen ^= lowest
+                if row != same and row < pairs.count:
+                    found[count, 0], found[count, 1] = row, level
+                    count += 1
+                    if count == len(found):
+                        return count
+    return count
+
+
+@njit(nogil=True, cache=True)
+def by_levels(pairs, start, stop, wide, k, counts, rows):
+    """Add to `counts` (queries x columns + 1) how many candidates of the block have 0, 1, 2, ... mismatches.
+
+    Only as far as the k nearest of all blocks so far go. `rows` gets the first candidate with the least number, unless it is empty.
+    """
+    before, found = np.empty(pairs.width + 1, np.int64), np.empty((1, 2), np.int64)
+    for query in range(start, stop):
+        p, q = _places(pairs.places[query], 0), None if wide is None else _places(pairs.places[query], INPUTS)
+        before[:] = counts[query]
+        _count_mismatches(pairs, p, q, query, k, counts[query])
+        if rows.size:
+            level = 0
+            while level < pairs.width and not counts[query, level]:
+                level += 1
+            if not before[level] and _collect(pairs, p, q, query, level, level, found):
+                rows[query] = pairs.first + found[0, 0]
+
+
+@njit(nogil=True, cache=True)
+def _upto(values, limit):
+    count = 0
+    for i in range(values.size):
+        count += values[i] <= limit
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _least(values, size, k, scratch):
+    """Sort the k least of the first `size` values to the front: halving finds a limit that few others are below."""
+    part, low, high = values[:size], 0.0, values[0]
+    for i in range(size):
+        high = max(high, part[i])
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        count = _upto(part, middle)
+        if count < k:
+            low = middle
+        else:
+            high = middle
+            if count <= k + LEVELS:
+                break
+    count = 0
+    for i in range(size):
+        value = part[i]
+        values[count] = value
+        count += value <= high
+    _sort(values, count, scratch)
+
+
+@njit(nogil=True, cache=True)
+def _take_in(pairs, query, found, k, best, size, scratch, nearest):
+    """Sort the Gower sums of these candidates into `best`, which holds `size` sums; returns how many it holds then, k at most.
+
+    Second comes the first candidate with the least sum so far.
+    """
+    numbers, weights = pairs.numbers[query], pairs.weights
+    worst, least = best[k - 1] if size == k else np.inf, best[0] if size else np.inf
+    for place in range(len(found)):
+        row, total = found[place, 0], float(found[place, 1])
+        for j in range(weights.size):
+            gap = abs(pairs.candidates[row, j] - numbers[j]) * weights[j]
+            total += gap if gap < 1.0 else 1.0
+        if total < least or (total == least and pairs.first + row < nearest):
+            least, nearest = total, pairs.first + row
+        best[size] = total
+        size += total < worst
+        if size == ROOM:
+            _least(best, size, k, scratch)
+            size, worst = k, best[k - 1]
+            if worst == 0.0:  # coarse tables: a crowd of equal rows
+                break
+    if size > k:
+        _least(best, size, k, scratch)
+        size = k
+    else:
+        _sort(best, size, scratch)
+    return size, nearest
+
+
+@njit(nogil=True, cache=True)
+def by_measuring(pairs, start, stop, wide, sums, rows):
+    """Keep the k least Gower sums of each query (queries x k, rising) up to date; returns how many candidates were measured.
+
+    Candidates are taken by their mismatches, fewest first, until the k-th sum is no more than the next number of them.
+    """
+    k, measured = sums.shape[1], 0
+    counts, found = np.empty(pairs.width + 1, np.int64), np.empty((pairs.bits.shape[1] * 64, 2), np.int64)
+    best, scratch = np.empty(ROOM), np.empty(ROOM)
+    for query in range(start, stop):
+        p, q = _places(pairs.places[query], 0), None if wide is None else _places(pairs.places[query], INPUTS)
+        best[:k] = sums[query]
+        size = _upto(best[:k], FINITE)
+        nearest = rows[query] if rows.size and size else NOWHERE
+        worst, level, taken = best[k - 1], 0, -1
+        if worst > 1.0:  # else only candidates without a mismatch come into question
+            counts[:] = 0
+            level = _count_mismatches(pairs, p, q, query, k, counts)
+            if worst <= level:
+                level = np.int64(np.ceil(worst)) - 1
+        while taken < level:
+            count = _collect(pairs, p, q, query, taken + 1, level, found)
+            size, nearest = _take_in(pairs, query, found[:count], k, best, size, scratch, nearest)
+            measured, taken = measured + count, level
+            if (size < k or best[k - 1] > level + 1) and level < pairs.width:
+                level += 1
+        sums[query, :size] = best[:size]
+        if rows.size and size:
+            rows[query] = nearest
+    return measured
