@@ -74,10 +74,13 @@ class GroupedRows:
     def usual_share(self, which: list[int]) -> float:
         """The share of the table that has the same categories as a row in some of the columns that groups share."""
         sizes = np.diff(self.groups.starts)
-        codes = self.groups.codes[which, : len(sizes)]
-        merged = np.zeros(len(sizes), dtype=np.int64)
-        for column in codes:
-            merged = np.unique(merged * (int(column.max()) + 1) + column, return_inverse=True)[1]
+        key, width = np.zeros(len(sizes), dtype=np.int64), 1
+        for column in self.groups.codes[which, : len(sizes)]:
+            count = int(column.max()) + 1
+            if width * count >= WIDEST_KEY:
+                key, width = np.unique(key, return_inverse=True)[1], len(sizes)
+            key, width = key * count + column, width * count
+        merged = np.unique(key, return_inverse=True)[1]
         return float((np.bincount(merged, weights=sizes) ** 2).sum() / sizes.sum() ** 2)
 
 

@@ -178,6 +178,16 @@ def weighed(pairs, person, row):
 
 
 @njit(nogil=True, cache=True)
+def weighed_whole(pairs, person):
+    """The plain sum of all weights of columns in which a row could agree: no row is worth more."""
+    total = np.float32(0.0)
+    for column in range(pairs.place.size):
+        weight = pairs.weights[person, column]
+        total += weight if weight > 0 else np.float32(0.0)
+    return total
+
+
+@njit(nogil=True, cache=True)
 def _compare(pairs, own, best, near, counting, equal):
     width, total = pairs.place.size, pairs.narrow.shape[1]
     sums = np.empty(BLOCK, dtype=np.uint16)

@@ -1,9 +1,9 @@
 """The best match of each person among the rows of a table, agreements weighted, without looking at most rows.
 
 A row that agrees in none of a person's heaviest columns can be worth no more than the others together. So rows are sorted by
-each column, a person's values are looked up heaviest first, and the search ends once the best match found is worth what is left. On
-Adult one pair in twenty is looked at. Sums in single precision and a fixed order grow with every agreement added, however they
-are rounded, so what is passed over could never have won: the results are those of plain sums over all rows.
+each column, a person's values are looked up heaviest first, and the search ends once the best match found is worth what is
+left. On Adult one pair in twenty is looked at. Sums in single precision and a fixed order grow with every agreement added,
+however they are rounded, so what is passed over could never have won: the results are those of plain sums over all rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from unmask.tables.agreement import best_agreement
+from unmask.tables.agreement import NEAR, Agreement, agreement, best_agreement
+from unmask.tables.near_counts import near_counts
 
 ROWS = 8192  # sorted at a time: fifteen copies of fifteen columns are 4 MB
 MOST_PEOPLE = 50_000  # at a time: the values of so many, "any other" and "none" fit two bytes
@@ -85,6 +86,13 @@ class BestMatch:
                 _search(asked, some, places.astype(np.int64) - first, best)
             found.append(best)
         return np.concatenate([np.empty(0, dtype=np.float32), *found])
+
+    def agreement(self, rows: np.ndarray, own: np.ndarray | None = None) -> Agreement:
+        """The best match, and how many rows are near."""
+        near = None if self._plain else near_counts(self.people, rows, NEAR, own)
+        if near is None:
+            return agreement(self.people, self.weights, rows, own=own)
+        return Agreement(self.among(rows, own), near)
 
 
 def _asked(people: np.ndarray, weights: np.ndarray, known: tuple[np.ndarray, ...]) -> Asked:

@@ -123,7 +123,7 @@ class ReleaseAudit:
         case = Case(release, self.plan, families, runner.threads)
         parts: list[Part] = []
         skipped: list[NotTested] = []
-        clock = Clock.started(runner, case)
+        clock = Clock.started(runner)
         case = clock.fitted(case, tuple(check for check in CHECKS if check.name in TELLING))
         total = sum(check.cost for check in CHECKS)
         for place, check in enumerate(CHECKS):
