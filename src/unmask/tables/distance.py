@@ -8,6 +8,9 @@
 Missing against missing is 0; missing against a value is a mismatch (Gower 1, Euclid 2 before the root). Categories that
 the schema does not list share one code: two of them in the same column count as equal, though their texts may differ.
 Ties go to the lowest row number. Threads share the queries chunk by chunk; the results do not depend on how many.
+
+Euclid and ranks are searched in boxes (`_boxes`) where a trial shows that most rows need not be measured, Euclid otherwise by
+matrix products (`_products`), small tables by loops over all pairs. All ways give the same bits.
 """
 
 from __future__ import annotations
@@ -20,8 +23,8 @@ import numpy as np
 from unmask.errors import ParameterError
 from unmask.tables import _kernels
 from unmask.tables._chunks import in_chunks
-from unmask.tables._kernels import BLOCK
 from unmask.tables._kth_search import KthQuestion
+from unmask.tables._list_search import Tying, lists, tying
 from unmask.tables._packing import PackedSearch, Rows, check_enough, prepare
 from unmask.tables.metric import HAMMING, Euclid, Gower, Hamming, Metric, RankCriterion, Ranks
 from unmask.tables.table import Table
@@ -36,6 +39,7 @@ __all__ = [
     "Ranks",
     "Tied",
     "all_nearest",
+    "all_nearest_in_parts",
     "count_within",
     "kth_distances",
     "nearest",
@@ -104,13 +108,7 @@ def nearest(
     if order is not None:
         candidates = candidates.take(order) if isinstance(candidates, Table) else candidates[order]
     task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=k)
-    best = np.full((task.rows, k), task.far)
-    rows = np.full((task.rows, k), -1, dtype=np.int64)
-
-    def run(low: int, high: int) -> None:
-        _kernels.nearest(task.part(low, high), *task.buffers(), best[low:high], rows[low:high])
-
-    in_chunks(run, task.rows, workers)
+    best, rows = lists(task, k, workers)
     return Nearest(task.distances(best), rows)
 
 
@@ -131,8 +129,8 @@ def kth_distances(
     """
     wanted = _wanted(ks)
     if not isinstance(metric, Hamming | Gower):
-        lists = prepare(queries, candidates, metric, columns, exclude_same_row, needed=0)
-        return _kth_of_nearest(lists, wanted, workers)
+        task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=0)
+        return task.distances(lists(task, int(wanted.max()), workers)[0][:, wanted - 1])
     return KthQuestion(queries, candidates, metric, columns, exclude_same_row).distances(wanted, workers)
 
 
@@ -197,29 +195,22 @@ def all_nearest(
 ) -> Tied:
     """Every candidate at the least distance of each query, not only the first."""
     task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=1)
-    best = np.full(task.rows, task.far)
+    return _tied(task, tying(task), 0, task.rows, workers)
 
-    def run(low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
-        work, buffers = task.part(low, high), task.buffers()
-        found = np.zeros((high - low, -(-task.total // BLOCK)), dtype=np.int32)
-        _kernels.ties(work, *buffers, best[low:high], found)
-        rows = np.empty(found.sum(), dtype=np.int64)
-        _kernels.tied_rows(work, *buffers, best[low:high], found, rows)
-        return found.sum(axis=1, dtype=np.int64), rows
 
-    parts = in_chunks(run, task.rows, workers)
+def all_nearest_in_parts(
+    queries: np.ndarray, candidates: np.ndarray, *, at_once: int, metric: Ranks, workers: int = 1
+) -> Iterator[Tied]:
+    """`all_nearest` of ranks, so many queries at a time: many may tie. The candidates are prepared once."""
+    task = prepare(queries, candidates, metric, None, False, needed=1)
+    search = tying(task)
+    for low in range(0, task.rows, at_once):
+        yield _tied(task, search, low, min(low + at_once, task.rows), workers)
+
+
+def _tied(task: PackedSearch, search: Tying, low: int, high: int, workers: int) -> Tied:
+    parts = in_chunks(lambda begin, end: search(low + begin, low + end), high - low, workers)
     none = np.zeros(1, dtype=np.int64)
-    starts = np.concatenate([none, *(counts for counts, _ in parts)]).cumsum()
-    return Tied(task.distances(best), starts, np.concatenate([none[:0], *(rows for _, rows in parts)]))
-
-
-def _kth_of_nearest(task: PackedSearch, ks: np.ndarray, workers: int) -> np.ndarray:
-    """`kth_distances` of the other metrics: the lists of `nearest`."""
-    best = np.full((task.rows, ks.max()), task.far)
-
-    def run(low: int, high: int) -> None:
-        rows = np.empty((high - low, best.shape[1]), dtype=np.int64)
-        _kernels.nearest(task.part(low, high), *task.buffers(), best[low:high], rows)
-
-    in_chunks(run, task.rows, workers)
-    return task.distances(best[:, ks - 1])
+    starts = np.concatenate([none, *(counts for _, counts, _ in parts)]).cumsum()
+    best = np.concatenate([np.full(0, task.far), *(best for best, _, _ in parts)])
+    return Tied(task.distances(best), starts, np.concatenate([none[:0], *(rows for _, _, rows in parts)]))
