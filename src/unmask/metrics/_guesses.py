@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from unmask.errors import ParameterError
-from unmask.tables.distance import Gower, nearest
+from unmask.tables.distance import nearest_in_order
 from unmask.tables.encode import Unlisted
 from unmask.tables.table import Table, concatenate
 
@@ -56,7 +56,7 @@ def of_neighbours(
 
     Of rows that are equally near the first in a random `order` counts.
     """
-    rows = order[nearest(people, release, k=k, metric=Gower(), columns=keys, order=order, workers=workers).rows]
+    rows = nearest_in_order(people, release, order, k=k, columns=keys, workers=workers)
     found = of_table(release, secret)
     if found.numbers is not None:
         return Guesses(found.codes[rows[:, 0]], _medians(found.numbers[rows]))

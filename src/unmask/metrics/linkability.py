@@ -20,7 +20,7 @@ from scipy.special import gammaln
 from unmask.errors import ParameterError
 from unmask.metrics.legal import Attempts, Criterion, check_tables, chosen_rows, judged, persons
 from unmask.stats.results import Assumption, Estimate
-from unmask.tables.distance import MOST_NEIGHBOURS, Gower, nearest
+from unmask.tables.distance import MOST_NEIGHBOURS, nearest_in_order
 from unmask.tables.schema import Schema, quoted
 from unmask.tables.table import Table
 
@@ -63,8 +63,7 @@ def linkability(
     def linked(table: Table, chosen: np.ndarray) -> np.ndarray:
         people = table.take(chosen)
         one, other = (
-            nearest(people, synthetic, k=k, metric=Gower(), columns=half, order=order, workers=workers).rows
-            for half in (first, second)
+            nearest_in_order(people, synthetic, order, k=k, columns=half, workers=workers) for half in (first, second)
         )
         return (one[:, :, None] == other[:, None, :]).any(axis=(1, 2))
 

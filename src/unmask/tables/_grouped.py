@@ -125,7 +125,7 @@ def _weight(span: float) -> float:
     return min(1 / span, np.finfo(float).max) if span > 0 else np.finfo(float).max
 
 
-class Asked(NamedTuple):
+class GroupQueries(NamedTuple):
     """Queries, and the columns on which they are compared."""
 
     shared: np.ndarray  # of the columns that groups share: which
@@ -138,7 +138,7 @@ class Asked(NamedTuple):
     weights: np.ndarray  # of those
 
 
-def asked(rows: GroupedRows, queries: Table, candidates: Table, positions: list[int]) -> Asked | None:
+def asked(rows: GroupedRows, queries: Table, candidates: Table, positions: list[int]) -> GroupQueries | None:
     """Queries on some columns, which have the same positions in both tables; None where groups tell too little about them."""
     columns, numeric = candidates.schema.columns, candidates.schema.numeric
     chosen = set(positions)
@@ -151,7 +151,7 @@ def asked(rows: GroupedRows, queries: Table, candidates: Table, positions: list[
     numbers = np.empty(steps.shape)
     for at, place in enumerate(measured):
         steps[:, at], numbers[:, at] = _steps(queries, place), labels(queries, place)
-    return Asked(
+    return GroupQueries(
         np.array(shared, dtype=np.int64),
         np.ascontiguousarray(queries.codes[:, [rows.shared[at] for at in shared]], dtype=np.uint16),
         np.ascontiguousarray(queries.codes[:, counted], dtype=np.uint16),

@@ -43,6 +43,7 @@ __all__ = [
     "count_within",
     "kth_distances",
     "nearest",
+    "nearest_in_order",
     "nearest_row",
 ]  # fmt: skip
 
@@ -83,13 +84,11 @@ def nearest(
     metric: Metric = HAMMING,
     columns: Sequence[str] | None = None,
     exclude_same_row: bool = False,
-    order: np.ndarray | None = None,
     workers: int = 1,
 ) -> Nearest:
     """The k nearest candidates of each query and their distances; ties go to the lowest row number.
 
-    `exclude_same_row` leaves candidate i out for query i, for a table against itself. With `order` the candidates, and their
-    row numbers, are those of `candidates.take(order)`: ties that must not hang on the order of a file.
+    `exclude_same_row` leaves candidate i out for query i, for a table against itself.
     """
     if not 1 <= k <= MOST_NEIGHBOURS:
         raise ParameterError(f"k is {k}; choose 1 to {MOST_NEIGHBOURS} neighbours.")
@@ -102,11 +101,8 @@ def nearest(
             metric=metric,
             columns=columns,
             exclude_same_row=exclude_same_row,
-            order=order,
             workers=workers,
         )
-    if order is not None:
-        candidates = candidates.take(order) if isinstance(candidates, Table) else candidates[order]
     task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=k)
     best, rows = lists(task, k, workers)
     return Nearest(task.distances(best), rows)
@@ -142,13 +138,35 @@ def nearest_row(
     metric: Hamming | Gower = HAMMING,
     columns: Sequence[str] | None = None,
     exclude_same_row: bool = False,
-    order: np.ndarray | None = None,
     workers: int = 1,
 ) -> Nearest:
     """`kth_distances`, and the nearest candidate of each query (the lowest row number of several), in one pass."""
-    question = KthQuestion(queries, candidates, metric, columns, exclude_same_row, order)
+    question = KthQuestion(queries, candidates, metric, columns, exclude_same_row)
     found, rows = question.distances_and_rows(_wanted(ks), workers)
     return Nearest(found, rows[:, None])
+
+
+def nearest_in_order(
+    queries: Table,
+    candidates: Table,
+    order: np.ndarray,
+    *,
+    k: int = 1,
+    columns: Sequence[str] | None = None,
+    workers: int = 1,
+) -> np.ndarray:
+    """Row numbers of the k nearest candidates by Gower (queries x k); of equally near ones the first in `order` counts.
+
+    A random order, so that ties do not hang on that of a file. Large tables are made ready for searches once, not for each order.
+    """
+    check_enough(queries, candidates, exclude_same_row=False, needed=k)
+    if k > 1:
+        return np.asarray(
+            order[nearest(queries, candidates.take(order), k=k, metric=Gower(), columns=columns, workers=workers).rows]
+        )
+    question = KthQuestion(queries, candidates, Gower(), columns, False, order)
+    _, rows = question.distances_and_rows(np.array([1]), workers)
+    return np.asarray(order[rows[:, None]])
 
 
 def _wanted(ks: Sequence[int]) -> np.ndarray:
