@@ -18,6 +18,7 @@ from numba import njit
 from unmask.tables._kth_kernels import ROOM, _sort
 
 INPUTS = 15  # rows of bits that four bits can count
+PLANES = 5  # bits of a number of mismatches
 LEVELS = 6  # counted in one pass
 HALVINGS = 16  # at most, to find a limit that few sums are below
 FINITE, NOWHERE = 1e300, 2**62  # sums are at most the number of columns; a row behind all others
@@ -157,7 +158,7 @@ def _places(r, at):
 
 
 @njit(nogil=True, cache=True)
-def _count_mismatches(pairs, p, q, query, k, counts):
+def _count_mismatches(pairs, wide, query, k, counts):
     """Add to `counts` how many candidates of the block have 0, 1, 2, ... mismatches, until there are k; returns where.
 
     What the block lacks to whole words looks like candidates that differ in every column.
@@ -166,7 +167,10 @@ def _count_mismatches(pairs, p, q, query, k, counts):
     own = pairs.exclude_same_row and 0 <= same < pairs.count
     skipped, left = _own_mismatches(pairs.bits, pairs.places[query], same) if own else -1, pairs.count - own
     for low in range(0, pairs.width, LEVELS):
-        six = _count_six(pairs.bits, p, q, low)
+        if wide is None:  # decided when compiled
+            six = _count_six(pairs.bits, _places(pairs.places[query], 0), None, low)
+        else:
+            six = _count_six(pairs.bits, _places(pairs.places[query], 0), _places(pairs.places[query], INPUTS), low)
         for level in range(low, min(low + LEVELS, pairs.width)):
             here = np.int64(six[level - low]) - (level == skipped)
             left -= here
@@ -187,30 +191,78 @@ def _own_mismatches(bits, places, row):
 
 
 @njit(nogil=True, cache=True)
-def _collect(pairs, p, q, query, least, most, found):
+def _add_two(total, one, other, carry):
+    for i in range(total.size):
+        a, b, c = total[i], one[i], other[i]
+        odd = b ^ c
+        total[i] = a ^ odd
+        carry[i] = (b & c) | (a & odd)
+
+
+@njit(nogil=True, cache=True)
+def _add_one(total, one, carry):
+    for i in range(total.size):
+        a, b = total[i], one[i]
+        total[i] = a ^ b
+        carry[i] = a & b
+
+
+@njit(nogil=True, cache=True)
+def _copy(total, one):
+    for i in range(total.size):
+        total[i] = one[i]
+
+
+@njit(nogil=True, cache=True)
+def _add_up(total, rows, places, count, carries):
+    """One bit of the sum of some rows, and how many rows of carries there are. Carries may lie where rows that were added lay."""
+    made = 0
+    _copy(total, rows[places[0]])
+    for place in range(1, count - 1, 2):
+        _add_two(total, rows[places[place]], rows[places[place + 1]], carries[made])
+        made += 1
+    if count % 2 == 0:
+        _add_one(total, rows[places[count - 1]], carries[made])
+        made += 1
+    return made
+
+
+@njit(nogil=True, cache=True)
+def _fill(pairs, query, planes, carries, straight):
+    """The mismatches of all candidates with one query, written down: bit by bit, the least first."""
+    left, plane = _add_up(planes[0], pairs.bits, pairs.places[query], pairs.width, carries), 1
+    while left:
+        left = _add_up(planes[plane], carries, straight, left, carries)
+        plane += 1
+
+
+@njit(nogil=True, cache=True)
+def _among(planes, pairs, query, k):
+    """The number of mismatches within which there are k candidates of the block; that of columns if there are fewer."""
+    together, a, b, c, d, e = 0, planes[0], planes[1], planes[2], planes[3], planes[4]
+    for level in range(pairs.width):
+        v, w, x, y, z = _spelt(level)
+        found = np.uint64(0)
+        for i in range(a.size):
+            found += _ones(~((a[i] ^ v) | (b[i] ^ w) | (c[i] ^ x) | (d[i] ^ y) | (e[i] ^ z)))
+        together += np.int64(found)
+        if together >= k + pairs.exclude_same_row:  # the same row may be among them
+            return level
+    return pairs.width
+
+
+@njit(nogil=True, cache=True)
+def _collect(planes, pairs, query, least, most, found):
     """Put the candidates with `least` to `most` mismatches, and how many, into `found` while there is room; returns how many."""
-    bits, count, none = pairs.bits, 0, np.uint64(0)
-    same = query - pairs.first if pairs.exclude_same_row else -1
-    for at in range(np.uint64(bits.shape[1])):
-        a, b, c, d = _fifteen(
-            bits[p[0], at], bits[p[1], at], bits[p[2], at], bits[p[3], at], bits[p[4], at],
-            bits[p[5], at], bits[p[6], at], bits[p[7], at], bits[p[8], at], bits[p[9], at],
-            bits[p[10], at], bits[p[11], at], bits[p[12], at], bits[p[13], at], bits[p[14], at],
-        )  # fmt: skip
-        e = none
-        if q is not None:  # decided when compiled
-            other = _fifteen(
-                bits[q[0], at], bits[q[1], at], bits[q[2], at], bits[q[3], at], bits[q[4], at],
-                bits[q[5], at], bits[q[6], at], bits[q[7], at], bits[q[8], at], bits[q[9], at],
-                bits[q[10], at], bits[q[11], at], bits[q[12], at], bits[q[13], at], bits[q[14], at],
-            )  # fmt: skip
-            a, b, c, d, e = _thirty((a, b, c, d), other)
-        for level in range(least, most + 1):
-            v, w, x, y, z = _spelt(level)
-            chosen = ~((a ^ v) | (b ^ w) | (c ^ x) | (d ^ y) | (e ^ z))
+    count, same = 0, query - pairs.first if pairs.exclude_same_row else -1
+    a, b, c, d, e = planes[0], planes[1], planes[2], planes[3], planes[4]
+    for level in range(least, most + 1):
+        v, w, x, y, z = _spelt(level)
+        for at in range(a.size):
+            chosen = ~((a[at] ^ v) | (b[at] ^ w) | (c[at] ^ x) | (d[at] ^ y) | (e[at] ^ z))
             while chosen != 0:
                 lowest = chosen & (~chosen + np.uint64(1))
-                row = np.int64(at) * 64 + np.int64(_ones(lowest - np.uint64(1)))
+                row = at * 64 + np.int64(_ones(lowest - np.uint64(1)))
                 chosen ^= lowest
                 if row != same and row < pairs.count:
                     found[count, 0], found[count, 1] = row, level
@@ -227,16 +279,25 @@ def by_levels(pairs, start, stop, wide, k, counts, rows):
     Only as far as the k nearest of all blocks so far go. `rows` gets the first candidate with the least number, unless it is empty.
     """
     before, found = np.empty(pairs.width + 1, np.int64), np.empty((1, 2), np.int64)
+    planes, carries, straight = _room(pairs)
     for query in range(start, stop):
-        p, q = _places(pairs.places[query], 0), None if wide is None else _places(pairs.places[query], INPUTS)
         before[:] = counts[query]
-        _count_mismatches(pairs, p, q, query, k, counts[query])
+        _count_mismatches(pairs, wide, query, k, counts[query])
         if rows.size:
             level = 0
             while level < pairs.width and not counts[query, level]:
                 level += 1
-            if not before[level] and _collect(pairs, p, q, query, level, level, found):
+            if counts[query, level] and not before[level]:
+                _fill(pairs, query, planes, carries, straight)
+                _collect(planes, pairs, query, level, level, found)
                 rows[query] = pairs.first + found[0, 0]
+
+
+@njit(nogil=True, cache=True)
+def _room(pairs):
+    words = pairs.bits.shape[1]
+    planes, carries = np.zeros((PLANES, words), np.uint64), np.empty((pairs.width // 2 + 1, words), np.uint64)
+    return planes, carries, np.arange(pairs.width)
 
 
 @njit(nogil=True, cache=True)
@@ -301,27 +362,26 @@ def _take_in(pairs, query, found, k, best, size, scratch, nearest):
 
 
 @njit(nogil=True, cache=True)
-def by_measuring(pairs, start, stop, wide, sums, rows):
+def by_measuring(pairs, start, stop, sums, rows):
     """Keep the k least Gower sums of each query (queries x k, rising) up to date; returns how many candidates were measured.
 
     Candidates are taken by their mismatches, fewest first, until the k-th sum is no more than the next number of them.
     """
-    k, measured = sums.shape[1], 0
-    counts, found = np.empty(pairs.width + 1, np.int64), np.empty((pairs.bits.shape[1] * 64, 2), np.int64)
+    k, measured, found = sums.shape[1], 0, np.empty((pairs.count, 2), np.int64)
     best, scratch = np.empty(ROOM), np.empty(ROOM)
+    planes, carries, straight = _room(pairs)
     for query in range(start, stop):
-        p, q = _places(pairs.places[query], 0), None if wide is None else _places(pairs.places[query], INPUTS)
+        _fill(pairs, query, planes, carries, straight)
         best[:k] = sums[query]
         size = _upto(best[:k], FINITE)
         nearest = rows[query] if rows.size and size else NOWHERE
         worst, level, taken = best[k - 1], 0, -1
         if worst > 1.0:  # else only candidates without a mismatch come into question
-            counts[:] = 0
-            level = _count_mismatches(pairs, p, q, query, k, counts)
+            level = _among(planes, pairs, query, k)
             if worst <= level:
                 level = np.int64(np.ceil(worst)) - 1
         while taken < level:
-            count = _collect(pairs, p, q, query, taken + 1, level, found)
+            count = _collect(planes, pairs, query, taken + 1, level, found)
             size, nearest = _take_in(pairs, query, found[:count], k, best, size, scratch, nearest)
             measured, taken = measured + count, level
             if (size < k or best[k - 1] > level + 1) and level < pairs.width:

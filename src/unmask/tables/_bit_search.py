@@ -31,8 +31,7 @@ def kth_by_bits(compared: Compared, ks: np.ndarray, rows: np.ndarray, share: Sha
     if not _pays(compared):
         return None
     places = _places(compared)
-    wide = 1 if len(compared.counted) > kernels.INPUTS else None
-    return (_measured if compared.measured else _counted)(compared, places, wide, ks, rows, share)
+    return (_measured if compared.measured else _counted)(compared, places, ks, rows, share)
 
 
 def _pays(compared: Compared) -> bool:
@@ -47,9 +46,10 @@ def _pays(compared: Compared) -> bool:
 
 
 def _counted(
-    compared: Compared, places: np.ndarray, wide: int | None, ks: np.ndarray, rows: np.ndarray, share: Share
+    compared: Compared, places: np.ndarray, ks: np.ndarray, rows: np.ndarray, share: Share
 ) -> np.ndarray:
     """Mismatches alone: how many candidates have 0, 1, 2, ... of them."""
+    wide = 1 if len(compared.counted) > kernels.INPUTS else None
     counts = np.zeros((len(compared.queries), len(compared.counted) + 1), dtype=np.int32)
     for pairs in _blocks(compared, places):
         share(lambda low, high, pairs=pairs: kernels.by_levels(pairs, low, high, wide, ks[-1], counts, rows), len(counts))
@@ -60,22 +60,22 @@ def _counted(
 
 
 def _measured(
-    compared: Compared, places: np.ndarray, wide: int | None, ks: np.ndarray, rows: np.ndarray, share: Share
+    compared: Compared, places: np.ndarray, ks: np.ndarray, rows: np.ndarray, share: Share
 ) -> np.ndarray | None:
     """Mismatches and numbers."""
     sums = np.full((len(compared.queries), ks[-1]), np.inf)
     for pairs in _blocks(compared, places):
-        if pairs.first == 0 and not _passes_over_most(pairs, sums, wide):
+        if pairs.first == 0 and not _passes_over_most(pairs, sums):
             return None
-        share(lambda low, high, pairs=pairs: kernels.by_measuring(pairs, low, high, wide, sums, rows), len(sums))
+        share(lambda low, high, pairs=pairs: kernels.by_measuring(pairs, low, high, sums, rows), len(sums))
     return sums[:, ks - 1]
 
 
-def _passes_over_most(pairs: kernels.BitPairs, sums: np.ndarray, wide: int | None) -> bool:
+def _passes_over_most(pairs: kernels.BitPairs, sums: np.ndarray) -> bool:
     """Try some queries, on a copy."""
     aside, none = sums.copy(), np.empty(0, dtype=np.int64)
     tried = np.linspace(0, len(sums), TRIED, endpoint=False).astype(np.int64)
-    measured = sum(kernels.by_measuring(pairs, query, query + 1, wide, aside, none) for query in tried)
+    measured = sum(kernels.by_measuring(pairs, query, query + 1, aside, none) for query in tried)
     return bool(measured <= MOST_MEASURED * TRIED * pairs.count)
 
 
