@@ -1,7 +1,7 @@
 """Compiled loops behind `kth_distances` for many queries: sixty-four candidates at a time, one bit each.
 
-For every code of every column there is a row of bits: which candidates have another one. The rows of a query's codes are added up bit
-by bit by full adders, so that five words hold the mismatches of sixty-four candidates: a fraction of the time of comparing codes.
+For every code of every column there is a row of bits: which candidates have another one. The rows of a query's codes are added up
+bit by bit by full adders, so that five words hold the mismatches of sixty-four candidates, sooner than codes are compared.
 Loops over whole rows of bits only read and count, never write, and what they call is inlined: LLVM vectorises them only then.
 
 Hamming distances are counted level by level. A Gower sum is at least its number of mismatches, so that the few candidates with no
@@ -31,7 +31,7 @@ class BitPairs(NamedTuple):
     places: np.ndarray  # queries x padded columns: the row of bits of each code
     width: int  # columns, without padding
     first: int  # number of the first candidate of the block
-    count: int  # candidates in it
+    total: int  # candidates in it
     exclude_same_row: bool
     numbers: np.ndarray  # queries x columns, float64
     candidates: np.ndarray  # the same of the block
@@ -164,8 +164,8 @@ def _count_mismatches(pairs, wide, query, k, counts):
     What the block lacks to whole words looks like candidates that differ in every column.
     """
     same, together = query - pairs.first, 0
-    own = pairs.exclude_same_row and 0 <= same < pairs.count
-    skipped, left = _own_mismatches(pairs.bits, pairs.places[query], same) if own else -1, pairs.count - own
+    own = pairs.exclude_same_row and 0 <= same < pairs.total
+    skipped, left = _own_mismatches(pairs.bits, pairs.places[query], same) if own else -1, pairs.total - own
     for low in range(0, pairs.width, LEVELS):
         if wide is None:  # decided when compiled
             six = _count_six(pairs.bits, _places(pairs.places[query], 0), None, low)
@@ -186,7 +186,7 @@ def _count_mismatches(pairs, wide, query, k, counts):
 def _own_mismatches(bits, places, row):
     count = 0
     for place in places:
-        count += np.int64((bits[place, row >> 6] >> np.uint64(row & 63)) & np.uint64(1))
+        count += int((bits[place, row >> 6] >> np.uint64(row & 63)) & np.uint64(1))
     return count
 
 
@@ -215,7 +215,7 @@ def _copy(total, one):
 
 @njit(nogil=True, cache=True)
 def _add_up(total, rows, places, count, carries):
-    """One bit of the sum of some rows, and how many rows of carries there are. Carries may lie where rows that were added lay."""
+    """One bit of the sum of some rows; returns how many rows of carries there are. They may lie where added rows lay."""
     made = 0
     _copy(total, rows[places[0]])
     for place in range(1, count - 1, 2):
@@ -237,38 +237,34 @@ def _fill(pairs, query, planes, carries, straight):
 
 
 @njit(nogil=True, cache=True)
-def _among(planes, pairs, query, k):
+def _among(planes, width, k):
     """The number of mismatches within which there are k candidates of the block; that of columns if there are fewer."""
     together, a, b, c, d, e = 0, planes[0], planes[1], planes[2], planes[3], planes[4]
-    for level in range(pairs.width):
+    for level in range(width):
         v, w, x, y, z = _spelt(level)
         found = np.uint64(0)
         for i in range(a.size):
             found += _ones(~((a[i] ^ v) | (b[i] ^ w) | (c[i] ^ x) | (d[i] ^ y) | (e[i] ^ z)))
-        together += np.int64(found)
-        if together >= k + pairs.exclude_same_row:  # the same row may be among them
+        together += int(found)
+        if together >= k:
             return level
-    return pairs.width
+    return width
 
 
 @njit(nogil=True, cache=True)
-def _collect(planes, pairs, query, least, most, found):
-    """Put the candidates with `least` to `most` mismatches, and how many, into `found` while there is room; returns how many."""
-    count, same = 0, query - pairs.first if pairs.exclude_same_row else -1
+def _collect(planes, total, level, found, count):
+    """Put the candidates with so many mismatches into `found` behind the first `count`; returns how many it holds then."""
     a, b, c, d, e = planes[0], planes[1], planes[2], planes[3], planes[4]
-    for level in range(least, most + 1):
-        v, w, x, y, z = _spelt(level)
-        for at in range(a.size):
-            chosen = ~((a[at] ^ v) | (b[at] ^ w) | (c[at] ^ x) | (d[at] ^ y) | (e[at] ^ z))
-            while chosen != 0:
-                lowest = chosen & (~chosen + np.uint64(1))
-                row = at * 64 + np.int64(_ones(lowest - np.uint64(1)))
-                chosen ^= lowest
-                if row != same and row < pairs.count:
-                    found[count, 0], found[count, 1] = row, level
-                    count += 1
-                    if count == len(found):
-                        return count
+    v, w, x, y, z = _spelt(level)
+    for at in range(a.size):
+        chosen = ~((a[at] ^ v) | (b[at] ^ w) | (c[at] ^ x) | (d[at] ^ y) | (e[at] ^ z))
+        while chosen != 0:
+            lowest = chosen & (~chosen + np.uint64(1))
+            row = at * 64 + np.int64(_ones(lowest - np.uint64(1)))
+            chosen ^= lowest
+            if row < total:  # what the block lacks to whole words looks like candidates that differ in every column
+                found[count] = row
+                count += 1
     return count
 
 
@@ -276,9 +272,9 @@ def _collect(planes, pairs, query, least, most, found):
 def by_levels(pairs, start, stop, wide, k, counts, rows):
     """Add to `counts` (queries x columns + 1) how many candidates of the block have 0, 1, 2, ... mismatches.
 
-    Only as far as the k nearest of all blocks so far go. `rows` gets the first candidate with the least number, unless it is empty.
+    Only as far as the k nearest of all blocks so far go. `rows` gets the first candidate with the least number, unless empty.
     """
-    before, found = np.empty(pairs.width + 1, np.int64), np.empty((1, 2), np.int64)
+    before, found = np.empty(pairs.width + 1, np.int64), np.empty(pairs.total, np.int64)
     planes, carries, straight = _room(pairs)
     for query in range(start, stop):
         before[:] = counts[query]
@@ -289,8 +285,9 @@ def by_levels(pairs, start, stop, wide, k, counts, rows):
                 level += 1
             if counts[query, level] and not before[level]:
                 _fill(pairs, query, planes, carries, straight)
-                _collect(planes, pairs, query, level, level, found)
-                rows[query] = pairs.first + found[0, 0]
+                _collect(planes, pairs.total, level, found, 0)
+                own = pairs.exclude_same_row and found[0] == query - pairs.first
+                rows[query] = pairs.first + found[1 if own else 0]
 
 
 @njit(nogil=True, cache=True)
@@ -332,22 +329,18 @@ def _least(values, size, k, scratch):
 
 
 @njit(nogil=True, cache=True)
-def _take_in(pairs, query, found, k, best, size, scratch, nearest):
-    """Sort the Gower sums of these candidates into `best`, which holds `size` sums; returns how many it holds then, k at most.
-
-    Second comes the first candidate with the least sum so far.
-    """
-    numbers, weights = pairs.numbers[query], pairs.weights
-    worst, least = best[k - 1] if size == k else np.inf, best[0] if size else np.inf
-    for place in range(len(found)):
-        row, total = found[place, 0], float(found[place, 1])
+def _take_in(pairs, query, found, mismatches, k, best, size, scratch):
+    """Sort the Gower sums of these candidates into `best`, which holds `size` sums; returns how many it holds then, k at most."""
+    numbers, weights, candidates = pairs.numbers[query], pairs.weights, pairs.candidates
+    same = query - pairs.first if pairs.exclude_same_row else -1
+    worst = best[k - 1] if size == k else np.inf
+    for row in found:
+        total = mismatches
         for j in range(weights.size):
-            gap = abs(pairs.candidates[row, j] - numbers[j]) * weights[j]
+            gap = abs(candidates[row, j] - numbers[j]) * weights[j]
             total += gap if gap < 1.0 else 1.0
-        if total < least or (total == least and pairs.first + row < nearest):
-            least, nearest = total, pairs.first + row
         best[size] = total
-        size += total < worst
+        size += total < worst and row != same
         if size == ROOM:
             _least(best, size, k, scratch)
             size, worst = k, best[k - 1]
@@ -355,38 +348,76 @@ def _take_in(pairs, query, found, k, best, size, scratch, nearest):
                 break
     if size > k:
         _least(best, size, k, scratch)
-        size = k
-    else:
-        _sort(best, size, scratch)
-    return size, nearest
+        return k
+    _sort(best, size, scratch)
+    return size
 
 
 @njit(nogil=True, cache=True)
-def by_measuring(pairs, start, stop, sums, rows):
+def _first_at(pairs, query, found, mismatches, least):
+    """The first of these candidates whose Gower sum is the least one, as a row number of all blocks; NOWHERE if there is none."""
+    numbers, weights, candidates = pairs.numbers[query], pairs.weights, pairs.candidates
+    for row in found:
+        total = mismatches
+        for j in range(weights.size):
+            gap = abs(candidates[row, j] - numbers[j]) * weights[j]
+            total += gap if gap < 1.0 else 1.0
+        if total == least and not (pairs.exclude_same_row and row == query - pairs.first):
+            return pairs.first + row
+    return NOWHERE
+
+
+@njit(nogil=True, cache=True)
+def by_measuring(pairs, order, start, stop, sums, rows):
     """Keep the k least Gower sums of each query (queries x k, rising) up to date; returns how many candidates were measured.
 
-    Candidates are taken by their mismatches, fewest first, until the k-th sum is no more than the next number of them.
+    Candidates are taken by their mismatches, fewest first, until the k-th sum is no more than the next number of them. In `order`
+    queries with the same codes stand together: their candidates are found once. `rows` gets the first candidate with the least
+    sum, unless it is empty.
     """
-    k, measured, found = sums.shape[1], 0, np.empty((pairs.count, 2), np.int64)
-    best, scratch = np.empty(ROOM), np.empty(ROOM)
+    k, measured, width, found = sums.shape[1], 0, pairs.width, np.empty(pairs.total, np.int64)
+    best, scratch, ends = np.empty(ROOM), np.empty(ROOM), np.zeros(width + 2, np.int64)  # ends[m + 1]: of m mismatches
     planes, carries, straight = _room(pairs)
-    for query in range(start, stop):
-        _fill(pairs, query, planes, carries, straight)
+    collected, among = -1, -1
+    for place in range(start, stop):
+        query = order[place]
+        if place == start or not _alike(pairs.places[query], pairs.places[order[place - 1]]):
+            _fill(pairs, query, planes, carries, straight)
+            collected, among = -1, -1
         best[:k] = sums[query]
-        size = _upto(best[:k], FINITE)
-        nearest = rows[query] if rows.size and size else NOWHERE
-        worst, level, taken = best[k - 1], 0, -1
+        size, least, worst = _upto(best[:k], FINITE), best[0], best[k - 1]
+        level, taken = 0, -1
         if worst > 1.0:  # else only candidates without a mismatch come into question
-            level = _among(planes, pairs, query, k)
-            if worst <= level:
-                level = np.int64(np.ceil(worst)) - 1
+            if among < 0:
+                among = _among(planes, width, k + pairs.exclude_same_row)  # the same row may be among them
+            level = among if worst > among else int(np.ceil(worst)) - 1
         while taken < level:
-            count = _collect(planes, pairs, query, taken + 1, level, found)
-            size, nearest = _take_in(pairs, query, found[:count], k, best, size, scratch, nearest)
-            measured, taken = measured + count, level
-            if (size < k or best[k - 1] > level + 1) and level < pairs.width:
+            taken += 1
+            if collected < taken:
+                ends[taken + 1] = _collect(planes, pairs.total, taken, found, ends[taken])
+                collected = taken
+            some = found[ends[taken] : ends[taken + 1]]
+            size = _take_in(pairs, query, some, float(taken), k, best, size, scratch)
+            measured += some.size
+            if taken == level < width and (size < k or best[k - 1] > level + 1):
                 level += 1
+        if rows.size and size and best[0] < least:
+            rows[query] = NOWHERE
+            for level in range(
+                min(width, np.int64(best[0])) + 1
+            ):  # as many mismatches may be the whole of an equal sum
+                if collected < level:
+                    ends[level + 1] = _collect(planes, pairs.total, level, found, ends[level])
+                    collected = level
+                some = found[ends[level] : ends[level + 1]]
+                rows[query] = min(rows[query], _first_at(pairs, query, some, float(level), best[0]))
         sums[query, :size] = best[:size]
-        if rows.size and size:
-            rows[query] = nearest
     return measured
+
+
+@njit(nogil=True, cache=True)
+def _alike(one, other):
+    same = True
+    for i in range(one.size):
+        same &= one[i] == other[i]
+    return same

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -41,18 +42,19 @@ def _pays(compared: Compared) -> bool:
         and len(queries) >= ENOUGH_QUERIES
         and len(queries) * len(candidates) >= ENOUGH_PAIRS
         and sum(column.code_count for column in counted) <= MOST_CODES
-        and all((_codes(table, counted).max(axis=1) < [c.code_count for c in counted]).all() for table in (queries, candidates))
+        and all(
+            (_codes(table, counted).max(axis=1) < [c.code_count for c in counted]).all()
+            for table in (queries, candidates)
+        )
     )
 
 
-def _counted(
-    compared: Compared, places: np.ndarray, ks: np.ndarray, rows: np.ndarray, share: Share
-) -> np.ndarray:
+def _counted(compared: Compared, places: np.ndarray, ks: np.ndarray, rows: np.ndarray, share: Share) -> np.ndarray:
     """Mismatches alone: how many candidates have 0, 1, 2, ... of them."""
     wide = 1 if len(compared.counted) > kernels.INPUTS else None
     counts = np.zeros((len(compared.queries), len(compared.counted) + 1), dtype=np.int32)
     for pairs in _blocks(compared, places):
-        share(lambda low, high, pairs=pairs: kernels.by_levels(pairs, low, high, wide, ks[-1], counts, rows), len(counts))
+        share(partial(_count_part, pairs, wide, int(ks[-1]), counts, rows), len(counts))
     within = counts.cumsum(axis=1)
     best = np.stack([(within >= k).argmax(axis=1) for k in ks], axis=1).astype(np.float64)
     best[within[:, -1:] < ks] = np.inf
@@ -63,20 +65,32 @@ def _measured(
     compared: Compared, places: np.ndarray, ks: np.ndarray, rows: np.ndarray, share: Share
 ) -> np.ndarray | None:
     """Mismatches and numbers."""
-    sums = np.full((len(compared.queries), ks[-1]), np.inf)
+    sums, order = np.full((len(compared.queries), ks[-1]), np.inf), np.lexsort(places.T[: len(compared.counted)])
     for pairs in _blocks(compared, places):
-        if pairs.first == 0 and not _passes_over_most(pairs, sums):
+        if pairs.first == 0 and not _passes_over_most(pairs, order, sums):
             return None
-        share(lambda low, high, pairs=pairs: kernels.by_measuring(pairs, low, high, sums, rows), len(sums))
+        share(partial(_measure_part, pairs, order, sums, rows), len(sums))
     return sums[:, ks - 1]
 
 
-def _passes_over_most(pairs: kernels.BitPairs, sums: np.ndarray) -> bool:
+def _count_part(
+    pairs: kernels.BitPairs, wide: int | None, k: int, counts: np.ndarray, rows: np.ndarray, low: int, high: int
+) -> None:
+    kernels.by_levels(pairs, low, high, wide, k, counts, rows)
+
+
+def _measure_part(
+    pairs: kernels.BitPairs, order: np.ndarray, sums: np.ndarray, rows: np.ndarray, low: int, high: int
+) -> None:
+    kernels.by_measuring(pairs, order, low, high, sums, rows)
+
+
+def _passes_over_most(pairs: kernels.BitPairs, order: np.ndarray, sums: np.ndarray) -> bool:
     """Try some queries, on a copy."""
     aside, none = sums.copy(), np.empty(0, dtype=np.int64)
     tried = np.linspace(0, len(sums), TRIED, endpoint=False).astype(np.int64)
-    measured = sum(kernels.by_measuring(pairs, query, query + 1, aside, none) for query in tried)
-    return bool(measured <= MOST_MEASURED * TRIED * pairs.count)
+    measured = sum(kernels.by_measuring(pairs, order, place, place + 1, aside, none) for place in tried)
+    return bool(measured <= MOST_MEASURED * TRIED * pairs.total)
 
 
 def _blocks(compared: Compared, places: np.ndarray) -> Iterator[kernels.BitPairs]:

@@ -1,9 +1,9 @@
 """The best match of each person among the rows of a table, agreements weighted, without looking at most rows.
 
 A row that agrees in none of a person's heaviest columns can be worth no more than the others together. So rows are sorted by
-each column, a person's values are looked up heaviest first, and the search ends once the best match found is worth what is left. On
-Adult one pair in twenty is looked at. Sums in single precision and a fixed order grow with every agreement added, however they
-are rounded, so what is passed over could never have won: the results are those of plain sums over all rows.
+each column, a person's values are looked up heaviest first, and the search ends once the best match found is worth what is
+left. On Adult one pair in twenty is looked at. Sums in single precision and a fixed order grow with every agreement added,
+however they are rounded, so what is passed over could never have won: the results are those of plain sums over all rows.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class SortedRows(NamedTuple):
     columns: np.ndarray  # sorting column x column x rows, uint16
     order: np.ndarray  # sorting column x rows: their numbers
     starts: np.ndarray  # for each sorting column: where each code begins, and where the last one ends
-    count: int
+    total: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +196,7 @@ def _search(asked, rows, own, best):
     sums = np.empty(rows.order.shape[1], dtype=np.uint16)
     for person in range(best.size):
         codes, units, unit, most = asked.codes[person], asked.units[person], asked.unit[person], best[person]
-        others = rows.count - (0 <= own[person] < rows.count)
+        others = rows.total - (0 <= own[person] < rows.total)
         if others == 0:
             continue
         most = max(most, np.float32(0.0))  # a row that agrees in nothing

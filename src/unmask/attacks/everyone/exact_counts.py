@@ -64,7 +64,7 @@ class ExactCounts:
         return tuple("exact pair" if len(each) > 1 else "exact" if each[0] < width else "digits" for each in self.sets)
 
     def count(self, found: np.ndarray, counts: np.ndarray) -> None:
-        """How many synthetic rows have the same exact values, into `counts` (rows x sets). What is missing agrees with nothing."""
+        """Fill `counts` (rows x sets): how many synthetic rows have the same exact values. Missing agrees with nothing."""
         fill_counts(self._keys, found, self.sets, counts)
 
     def best_match(self, found: np.ndarray) -> np.ndarray:

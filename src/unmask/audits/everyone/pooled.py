@@ -64,9 +64,7 @@ class PooledScores:
     def at(self, confidence: float) -> Pooled:
         """With intervals."""
 
-        def estimate(
-            found: tuple[float, np.ndarray], limits: tuple[float, float] = (0.0, 1.0)
-        ) -> Estimate:
+        def estimate(found: tuple[float, np.ndarray], limits: tuple[float, float] = (0.0, 1.0)) -> Estimate:
             value, without = found
             return jackknife(value, without, n=self.n, confidence=confidence, limits=limits)
 
