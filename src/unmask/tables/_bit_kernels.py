@@ -15,13 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from unmask.tables._kth_kernels import ROOM, _sort
-
 INPUTS = 15  # rows of bits that four bits can count
 PLANES = 5  # bits of a number of mismatches
 LEVELS = 6  # counted in one pass
-HALVINGS = 16  # at most, to find a limit that few sums are below
-FINITE, NOWHERE = 1e300, 2**62  # sums are at most the number of columns; a row behind all others
 
 
 class BitPairs(NamedTuple):
@@ -47,7 +43,7 @@ def spread(codes, starts, bits):
 
 
 @njit(nogil=True, cache=True)
-def _ones(word):
+def ones(word):
     """How many bits are set. LLVM knows this by heart, and takes one instruction where there is one."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -105,7 +101,7 @@ def _subtract(a, b, borrow):
 
 
 @njit(nogil=True, cache=True)
-def _spelt(number):
+def spelt(number):
     """A number as five words: the same bits for all candidates."""
     none, full = np.uint64(0), ~np.uint64(0)
     return (
@@ -120,7 +116,7 @@ def _spelt(number):
 @njit(nogil=True, cache=True)
 def _count_six(bits, p, q, low):
     """How many candidates have low, low + 1, .. low + 5 mismatches."""
-    none, taken = np.uint64(0), _spelt(low)
+    none, taken = np.uint64(0), spelt(low)
     u, v, w, x, y, z = none, none, none, none, none, none
     for at in range(np.uint64(bits.shape[1])):
         a, b, c, d = _fifteen(
@@ -139,12 +135,12 @@ def _count_six(bits, p, q, low):
         a, b, c, d, e = _less((a, b, c, d, e), taken)
         few, four = ~(b | c | d | e), c & ~(b | d | e)
         two = b & ~(c | d | e)
-        u += _ones(few & ~a)
-        v += _ones(few & a)
-        w += _ones(two & ~a)
-        x += _ones(two & a)
-        y += _ones(four & ~a)
-        z += _ones(four & a)
+        u += ones(few & ~a)
+        v += ones(few & a)
+        w += ones(two & ~a)
+        x += ones(two & a)
+        y += ones(four & ~a)
+        z += ones(four & a)
     return u, v, w, x, y, z
 
 
@@ -228,7 +224,7 @@ def _add_up(total, rows, places, count, carries):
 
 
 @njit(nogil=True, cache=True)
-def _fill(pairs, query, planes, carries, straight):
+def fill_planes(pairs, query, planes, carries, straight):
     """The mismatches of all candidates with one query, written down: bit by bit, the least first."""
     left, plane = _add_up(planes[0], pairs.bits, pairs.places[query], pairs.width, carries), 1
     while left:
@@ -237,30 +233,15 @@ def _fill(pairs, query, planes, carries, straight):
 
 
 @njit(nogil=True, cache=True)
-def _among(planes, width, k):
-    """The number of mismatches within which there are k candidates of the block; that of columns if there are fewer."""
-    together, a, b, c, d, e = 0, planes[0], planes[1], planes[2], planes[3], planes[4]
-    for level in range(width):
-        v, w, x, y, z = _spelt(level)
-        found = np.uint64(0)
-        for i in range(a.size):
-            found += _ones(~((a[i] ^ v) | (b[i] ^ w) | (c[i] ^ x) | (d[i] ^ y) | (e[i] ^ z)))
-        together += int(found)
-        if together >= k:
-            return level
-    return width
-
-
-@njit(nogil=True, cache=True)
-def _collect(planes, total, level, found, count):
+def collect(planes, total, level, found, count):
     """Put the candidates with so many mismatches into `found` behind the first `count`; returns how many it holds then."""
     a, b, c, d, e = planes[0], planes[1], planes[2], planes[3], planes[4]
-    v, w, x, y, z = _spelt(level)
+    v, w, x, y, z = spelt(level)
     for at in range(a.size):
         chosen = ~((a[at] ^ v) | (b[at] ^ w) | (c[at] ^ x) | (d[at] ^ y) | (e[at] ^ z))
         while chosen != 0:
             lowest = chosen & (~chosen + np.uint64(1))
-            row = at * 64 + np.int64(_ones(lowest - np.uint64(1)))
+            row = at * 64 + np.int64(ones(lowest - np.uint64(1)))
             chosen ^= lowest
             if row < total:  # what the block lacks to whole words looks like candidates that differ in every column
                 found[count] = row
@@ -275,7 +256,7 @@ def by_levels(pairs, start, stop, wide, k, counts, rows):
     Only as far as the k nearest of all blocks so far go. `rows` gets the first candidate with the least number, unless empty.
     """
     before, found = np.empty(pairs.width + 1, np.int64), np.empty(pairs.total, np.int64)
-    planes, carries, straight = _room(pairs)
+    planes, carries, straight = room(pairs)
     for query in range(start, stop):
         before[:] = counts[query]
         _count_mismatches(pairs, wide, query, k, counts[query])
@@ -284,140 +265,14 @@ def by_levels(pairs, start, stop, wide, k, counts, rows):
             while level < pairs.width and not counts[query, level]:
                 level += 1
             if counts[query, level] and not before[level]:
-                _fill(pairs, query, planes, carries, straight)
-                _collect(planes, pairs.total, level, found, 0)
+                fill_planes(pairs, query, planes, carries, straight)
+                collect(planes, pairs.total, level, found, 0)
                 own = pairs.exclude_same_row and found[0] == query - pairs.first
                 rows[query] = pairs.first + found[1 if own else 0]
 
 
 @njit(nogil=True, cache=True)
-def _room(pairs):
+def room(pairs):
     words = pairs.bits.shape[1]
     planes, carries = np.zeros((PLANES, words), np.uint64), np.empty((pairs.width // 2 + 1, words), np.uint64)
     return planes, carries, np.arange(pairs.width)
-
-
-@njit(nogil=True, cache=True)
-def _upto(values, limit):
-    count = 0
-    for i in range(values.size):
-        count += values[i] <= limit
-    return count
-
-
-@njit(nogil=True, cache=True)
-def _least(values, size, k, scratch):
-    """Sort the k least of the first `size` values to the front: halving finds a limit that few others are below."""
-    part, low, high = values[:size], 0.0, values[0]
-    for i in range(size):
-        high = max(high, part[i])
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        count = _upto(part, middle)
-        if count < k:
-            low = middle
-        else:
-            high = middle
-            if count <= k + LEVELS:
-                break
-    count = 0
-    for i in range(size):
-        value = part[i]
-        values[count] = value
-        count += value <= high
-    _sort(values, count, scratch)
-
-
-@njit(nogil=True, cache=True)
-def _take_in(pairs, query, found, mismatches, k, best, size, scratch):
-    """Sort the Gower sums of these candidates into `best`, which holds `size` sums; returns how many it holds then, k at most."""
-    numbers, weights, candidates = pairs.numbers[query], pairs.weights, pairs.candidates
-    same = query - pairs.first if pairs.exclude_same_row else -1
-    worst = best[k - 1] if size == k else np.inf
-    for row in found:
-        total = mismatches
-        for j in range(weights.size):
-            gap = abs(candidates[row, j] - numbers[j]) * weights[j]
-            total += gap if gap < 1.0 else 1.0
-        best[size] = total
-        size += total < worst and row != same
-        if size == ROOM:
-            _least(best, size, k, scratch)
-            size, worst = k, best[k - 1]
-            if worst == 0.0:  # coarse tables: a crowd of equal rows
-                break
-    if size > k:
-        _least(best, size, k, scratch)
-        return k
-    _sort(best, size, scratch)
-    return size
-
-
-@njit(nogil=True, cache=True)
-def _first_at(pairs, query, found, mismatches, least):
-    """The first of these candidates whose Gower sum is the least one, as a row number of all blocks; NOWHERE if there is none."""
-    numbers, weights, candidates = pairs.numbers[query], pairs.weights, pairs.candidates
-    for row in found:
-        total = mismatches
-        for j in range(weights.size):
-            gap = abs(candidates[row, j] - numbers[j]) * weights[j]
-            total += gap if gap < 1.0 else 1.0
-        if total == least and not (pairs.exclude_same_row and row == query - pairs.first):
-            return pairs.first + row
-    return NOWHERE
-
-
-@njit(nogil=True, cache=True)
-def by_measuring(pairs, order, start, stop, sums, rows):
-    """Keep the k least Gower sums of each query (queries x k, rising) up to date; returns how many candidates were measured.
-
-    Candidates are taken by their mismatches, fewest first, until the k-th sum is no more than the next number of them. In `order`
-    queries with the same codes stand together: their candidates are found once. `rows` gets the first candidate with the least
-    sum, unless it is empty.
-    """
-    k, measured, width, found = sums.shape[1], 0, pairs.width, np.empty(pairs.total, np.int64)
-    best, scratch, ends = np.empty(ROOM), np.empty(ROOM), np.zeros(width + 2, np.int64)  # ends[m + 1]: of m mismatches
-    planes, carries, straight = _room(pairs)
-    collected, among = -1, -1
-    for place in range(start, stop):
-        query = order[place]
-        if place == start or not _alike(pairs.places[query], pairs.places[order[place - 1]]):
-            _fill(pairs, query, planes, carries, straight)
-            collected, among = -1, -1
-        best[:k] = sums[query]
-        size, least, worst = _upto(best[:k], FINITE), best[0], best[k - 1]
-        level, taken = 0, -1
-        if worst > 1.0:  # else only candidates without a mismatch come into question
-            if among < 0:
-                among = _among(planes, width, k + pairs.exclude_same_row)  # the same row may be among them
-            level = among if worst > among else int(np.ceil(worst)) - 1
-        while taken < level:
-            taken += 1
-            if collected < taken:
-                ends[taken + 1] = _collect(planes, pairs.total, taken, found, ends[taken])
-                collected = taken
-            some = found[ends[taken] : ends[taken + 1]]
-            size = _take_in(pairs, query, some, float(taken), k, best, size, scratch)
-            measured += some.size
-            if taken == level < width and (size < k or best[k - 1] > level + 1):
-                level += 1
-        if rows.size and size and best[0] < least:
-            rows[query] = NOWHERE
-            for level in range(
-                min(width, np.int64(best[0])) + 1
-            ):  # as many mismatches may be the whole of an equal sum
-                if collected < level:
-                    ends[level + 1] = _collect(planes, pairs.total, level, found, ends[level])
-                    collected = level
-                some = found[ends[level] : ends[level + 1]]
-                rows[query] = min(rows[query], _first_at(pairs, query, some, float(level), best[0]))
-        sums[query, :size] = best[:size]
-    return measured
-
-
-@njit(nogil=True, cache=True)
-def _alike(one, other):
-    same = True
-    for i in range(one.size):
-        same &= one[i] == other[i]
-    return same

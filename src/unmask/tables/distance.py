@@ -23,7 +23,7 @@ from unmask.errors import ParameterError
 from unmask.tables import _kernels, _kth_kernels
 from unmask.tables._bit_search import kth_by_bits
 from unmask.tables._kernels import BLOCK
-from unmask.tables._packing import Compared, KthTask, PackedSearch, Rows, check_enough, compared, prepare, prepare_kth
+from unmask.tables._packing import KthTables, KthTask, PackedSearch, Rows, check_enough, compared, prepare, prepare_kth
 from unmask.tables.metric import HAMMING, Euclid, Gower, Hamming, Metric, RankCriterion, Ranks
 
 __all__ = [
@@ -158,7 +158,7 @@ def _wanted(ks: Sequence[int]) -> np.ndarray:
     return wanted
 
 
-def _kth(tables: Compared, wanted: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
+def _kth(tables: KthTables, wanted: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
     """The distances; `rows` is filled unless it is empty."""
     rising, place = np.unique(wanted, return_inverse=True)
     best = kth_by_bits(tables, rising, rows, lambda run, count: _in_chunks(run, count, workers))
