@@ -109,7 +109,7 @@ def test_code_for_other_types_under_a_name_is_not_run(caches, total):
     """Two processes that compile at a time may give one number to two files."""
     total()
     (path,) = _files(caches, ".nbc")
-    own = compiled._Kept.load_overload
+    own = compiled._KeptLoop.load_overload
 
     class Other:
         cache_path = str(path)
@@ -117,7 +117,7 @@ def test_code_for_other_types_under_a_name_is_not_run(caches, total):
         def load_overload(self, sig, target):
             return SimpleNamespace(signature=SimpleNamespace(args=("another",)))
 
-    kept = compiled._Kept(total)
+    kept = compiled._KeptLoop(total)
     kept.__dict__["_cache"] = Other()
     assert own(kept, ("this",), None) is None
 

@@ -38,7 +38,7 @@ def njit(**options: Any) -> Callable[[Loop], Loop]:
         kept = options.get("cache", False)
         made = numba.njit(**{**options, "cache": False, "no_cfunc_wrapper": True})(function)
         if kept and hasattr(made, "_cache"):  # not where NUMBA_DISABLE_JIT is set
-            made._cache = _Kept(function)
+            made._cache = _KeptLoop(function)
         return made
 
     return compiled
@@ -57,7 +57,7 @@ def tell(say: Callable[[str], None] | None) -> None:
     _listening[:] = [] if say is None else [say]
 
 
-class _Kept:
+class _KeptLoop:
     """Stands where numba has the cache of a function. What cannot be read, whatever the reason, is compiled anew."""
 
     def __init__(self, function: Callable[..., Any]) -> None:

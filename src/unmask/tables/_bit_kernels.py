@@ -1,7 +1,7 @@
 """Compiled loops behind `kth_distances` for many queries: sixty-four candidates at a time, one bit each.
 
-For every code of every column there is a row of bits: which candidates have another one. The rows of a query's codes are added up bit
-by bit by full adders, so that five words hold the mismatches of sixty-four candidates: a fraction of the time of comparing codes.
+For every code of every column there is a row of bits: which candidates have another one. The rows of a query's codes are added up
+bit by bit by full adders, so that five words hold the mismatches of sixty-four candidates, sooner than codes are compared.
 Loops over whole rows of bits only read and count, never write, and what they call is inlined: LLVM vectorises them only then.
 
 Hamming distances are counted level by level. A Gower sum is at least its number of mismatches, so that the few candidates with no
@@ -15,12 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from unmask.compiled import inner, njit
-from unmask.tables._kth_kernels import ROOM, _sort
 
 INPUTS = 15  # rows of bits that four bits can count
+PLANES = 5  # bits of a number of mismatches
 LEVELS = 6  # counted in one pass
-HALVINGS = 16  # at most, to find a limit that few sums are below
-FINITE, NOWHERE = 1e300, 2**62  # sums are at most the number of columns; a row behind all others
 
 
 class BitPairs(NamedTuple):
@@ -30,7 +28,7 @@ class BitPairs(NamedTuple):
     places: np.ndarray  # queries x padded columns: the row of bits of each code
     width: int  # columns, without padding
     first: int  # number of the first candidate of the block
-    count: int  # candidates in it
+    total: int  # candidates in it
     exclude_same_row: bool
     numbers: np.ndarray  # queries x columns, float64
     candidates: np.ndarray  # the same of the block
@@ -45,8 +43,8 @@ def spread(codes, starts, bits):
             bits[starts[column] + codes[column, row], row >> 6] &= ~(np.uint64(1) << np.uint64(row & 63))
 
 
-@inner()
-def _ones(word):
+@njit(nogil=True, cache=True)
+def ones(word):
     """How many bits are set. LLVM knows this by heart, and takes one instruction where there is one."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -104,7 +102,7 @@ def _subtract(a, b, borrow):
 
 
 @inner()
-def _spelt(number):
+def spelt(number):
     """A number as five words: the same bits for all candidates."""
     none, full = np.uint64(0), ~np.uint64(0)
     return (
@@ -119,7 +117,7 @@ def _spelt(number):
 @inner()
 def _count_six(bits, p, q, low):
     """How many candidates have low, low + 1, .. low + 5 mismatches."""
-    none, taken = np.uint64(0), _spelt(low)
+    none, taken = np.uint64(0), spelt(low)
     u, v, w, x, y, z = none, none, none, none, none, none
     for at in range(np.uint64(bits.shape[1])):
         a, b, c, d = _fifteen(
@@ -138,16 +136,16 @@ def _count_six(bits, p, q, low):
         a, b, c, d, e = _less((a, b, c, d, e), taken)
         few, four = ~(b | c | d | e), c & ~(b | d | e)
         two = b & ~(c | d | e)
-        u += _ones(few & ~a)
-        v += _ones(few & a)
-        w += _ones(two & ~a)
-        x += _ones(two & a)
-        y += _ones(four & ~a)
-        z += _ones(four & a)
+        u += ones(few & ~a)
+        v += ones(few & a)
+        w += ones(two & ~a)
+        x += ones(two & a)
+        y += ones(four & ~a)
+        z += ones(four & a)
     return u, v, w, x, y, z
 
 
-@inner()
+@njit(nogil=True, cache=True)
 def _places(r, at):
     """Fifteen of a query's rows of bits."""
     return (
@@ -157,16 +155,19 @@ def _places(r, at):
 
 
 @inner()
-def _count_mismatches(pairs, p, q, query, k, counts):
+def _count_mismatches(pairs, wide, query, k, counts):
     """Add to `counts` how many candidates of the block have 0, 1, 2, ... mismatches, until there are k; returns where.
 
     What the block lacks to whole words looks like candidates that differ in every column.
     """
     same, together = query - pairs.first, 0
-    own = pairs.exclude_same_row and 0 <= same < pairs.count
-    skipped, left = _own_mismatches(pairs.bits, pairs.places[query], same) if own else -1, pairs.count - own
+    own = pairs.exclude_same_row and 0 <= same < pairs.total
+    skipped, left = _own_mismatches(pairs.bits, pairs.places[query], same) if own else -1, pairs.total - own
     for low in range(0, pairs.width, LEVELS):
-        six = _count_six(pairs.bits, p, q, low)
+        if wide is None:  # decided when compiled
+            six = _count_six(pairs.bits, _places(pairs.places[query], 0), None, low)
+        else:
+            six = _count_six(pairs.bits, _places(pairs.places[query], 0), _places(pairs.places[query], INPUTS), low)
         for level in range(low, min(low + LEVELS, pairs.width)):
             here = np.int64(six[level - low]) - (level == skipped)
             left -= here
@@ -182,41 +183,70 @@ def _count_mismatches(pairs, p, q, query, k, counts):
 def _own_mismatches(bits, places, row):
     count = 0
     for place in places:
-        count += np.int64((bits[place, row >> 6] >> np.uint64(row & 63)) & np.uint64(1))
+        count += int((bits[place, row >> 6] >> np.uint64(row & 63)) & np.uint64(1))
     return count
 
 
 @inner()
-def _collect(pairs, p, q, query, least, most, found):
-    """Put the candidates with `least` to `most` mismatches, and how many, into `found` while there is room; returns how many."""
-    bits, count, none = pairs.bits, 0, np.uint64(0)
-    same = query - pairs.first if pairs.exclude_same_row else -1
-    for at in range(np.uint64(bits.shape[1])):
-        a, b, c, d = _fifteen(
-            bits[p[0], at], bits[p[1], at], bits[p[2], at], bits[p[3], at], bits[p[4], at],
-            bits[p[5], at], bits[p[6], at], bits[p[7], at], bits[p[8], at], bits[p[9], at],
-            bits[p[10], at], bits[p[11], at], bits[p[12], at], bits[p[13], at], bits[p[14], at],
-        )  # fmt: skip
-        e = none
-        if q is not None:  # decided when compiled
-            other = _fifteen(
-                bits[q[0], at], bits[q[1], at], bits[q[2], at], bits[q[3], at], bits[q[4], at],
-                bits[q[5], at], bits[q[6], at], bits[q[7], at], bits[q[8], at], bits[q[9], at],
-                bits[q[10], at], bits[q[11], at], bits[q[12], at], bits[q[13], at], bits[q[14], at],
-            )  # fmt: skip
-            a, b, c, d, e = _thirty((a, b, c, d), other)
-        for level in range(least, most + 1):
-            v, w, x, y, z = _spelt(level)
-            chosen = ~((a ^ v) | (b ^ w) | (c ^ x) | (d ^ y) | (e ^ z))
-            while chosen != 0:
-                lowest = chosen & (~chosen + np.uint64(1))
-                row = np.int64(at) * 64 + np.int64(_ones(lowest - np.uint64(1)))
-                chosen ^= lowest
-                if row != same and row < pairs.count:
-                    found[count, 0], found[count, 1] = row, level
-                    count += 1
-                    if count == len(found):
-                        return count
+def _add_two(total, one, other, carry):
+    for i in range(total.size):
+        a, b, c = total[i], one[i], other[i]
+        odd = b ^ c
+        total[i] = a ^ odd
+        carry[i] = (b & c) | (a & odd)
+
+
+@inner()
+def _add_one(total, one, carry):
+    for i in range(total.size):
+        a, b = total[i], one[i]
+        total[i] = a ^ b
+        carry[i] = a & b
+
+
+@inner()
+def _copy(total, one):
+    for i in range(total.size):
+        total[i] = one[i]
+
+
+@inner()
+def _add_up(total, rows, places, count, carries):
+    """One bit of the sum of some rows; returns how many rows of carries there are. They may lie where added rows lay."""
+    made = 0
+    _copy(total, rows[places[0]])
+    for place in range(1, count - 1, 2):
+        _add_two(total, rows[places[place]], rows[places[place + 1]], carries[made])
+        made += 1
+    if count % 2 == 0:
+        _add_one(total, rows[places[count - 1]], carries[made])
+        made += 1
+    return made
+
+
+@inner()
+def fill_planes(pairs, query, planes, carries, straight):
+    """The mismatches of all candidates with one query, written down: bit by bit, the least first."""
+    left, plane = _add_up(planes[0], pairs.bits, pairs.places[query], pairs.width, carries), 1
+    while left:
+        left = _add_up(planes[plane], carries, straight, left, carries)
+        plane += 1
+
+
+@inner()
+def collect(planes, total, level, found, count):
+    """Put the candidates with so many mismatches into `found` behind the first `count`; returns how many it holds then."""
+    a, b, c, d, e = planes[0], planes[1], planes[2], planes[3], planes[4]
+    v, w, x, y, z = spelt(level)
+    for at in range(a.size):
+        chosen = ~((a[at] ^ v) | (b[at] ^ w) | (c[at] ^ x) | (d[at] ^ y) | (e[at] ^ z))
+        while chosen != 0:
+            lowest = chosen & (~chosen + np.uint64(1))
+            row = at * 64 + np.int64(ones(lowest - np.uint64(1)))
+            chosen ^= lowest
+            if row < total:  # what the block lacks to whole words looks like candidates that differ in every column
+                found[count] = row
+                count += 1
     return count
 
 
@@ -224,109 +254,26 @@ def _collect(pairs, p, q, query, least, most, found):
 def by_levels(pairs, start, stop, wide, k, counts, rows):
     """Add to `counts` (queries x columns + 1) how many candidates of the block have 0, 1, 2, ... mismatches.
 
-    Only as far as the k nearest of all blocks so far go. `rows` gets the first candidate with the least number, unless it is empty.
+    Only as far as the k nearest of all blocks so far go. `rows` gets the first candidate with the least number, unless empty.
     """
-    before, found = np.empty(pairs.width + 1, np.int64), np.empty((1, 2), np.int64)
+    before, found = np.empty(pairs.width + 1, np.int64), np.empty(pairs.total, np.int64)
+    planes, carries, straight = room(pairs)
     for query in range(start, stop):
-        p, q = _places(pairs.places[query], 0), None if wide is None else _places(pairs.places[query], INPUTS)
         before[:] = counts[query]
-        _count_mismatches(pairs, p, q, query, k, counts[query])
+        _count_mismatches(pairs, wide, query, k, counts[query])
         if rows.size:
             level = 0
             while level < pairs.width and not counts[query, level]:
                 level += 1
-            if not before[level] and _collect(pairs, p, q, query, level, level, found):
-                rows[query] = pairs.first + found[0, 0]
-
-
-@inner()
-def _upto(values, limit):
-    count = 0
-    for i in range(values.size):
-        count += values[i] <= limit
-    return count
-
-
-@inner()
-def _least(values, size, k, scratch):
-    """Sort the k least of the first `size` values to the front: halving finds a limit that few others are below."""
-    part, low, high = values[:size], 0.0, values[0]
-    for i in range(size):
-        high = max(high, part[i])
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        count = _upto(part, middle)
-        if count < k:
-            low = middle
-        else:
-            high = middle
-            if count <= k + LEVELS:
-                break
-    count = 0
-    for i in range(size):
-        value = part[i]
-        values[count] = value
-        count += value <= high
-    _sort(values, count, scratch)
-
-
-@inner()
-def _take_in(pairs, query, found, k, best, size, scratch, nearest):
-    """Sort the Gower sums of these candidates into `best`, which holds `size` sums; returns how many it holds then, k at most.
-
-    Second comes the first candidate with the least sum so far.
-    """
-    numbers, weights = pairs.numbers[query], pairs.weights
-    worst, least = best[k - 1] if size == k else np.inf, best[0] if size else np.inf
-    for place in range(len(found)):
-        row, total = found[place, 0], float(found[place, 1])
-        for j in range(weights.size):
-            gap = abs(pairs.candidates[row, j] - numbers[j]) * weights[j]
-            total += gap if gap < 1.0 else 1.0
-        if total < least or (total == least and pairs.first + row < nearest):
-            least, nearest = total, pairs.first + row
-        best[size] = total
-        size += total < worst
-        if size == ROOM:
-            _least(best, size, k, scratch)
-            size, worst = k, best[k - 1]
-            if worst == 0.0:  # coarse tables: a crowd of equal rows
-                break
-    if size > k:
-        _least(best, size, k, scratch)
-        size = k
-    else:
-        _sort(best, size, scratch)
-    return size, nearest
+            if counts[query, level] and not before[level]:
+                fill_planes(pairs, query, planes, carries, straight)
+                collect(planes, pairs.total, level, found, 0)
+                own = pairs.exclude_same_row and found[0] == query - pairs.first
+                rows[query] = pairs.first + found[1 if own else 0]
 
 
 @njit(nogil=True, cache=True)
-def by_measuring(pairs, start, stop, wide, sums, rows):
-    """Keep the k least Gower sums of each query (queries x k, rising) up to date; returns how many candidates were measured.
-
-    Candidates are taken by their mismatches, fewest first, until the k-th sum is no more than the next number of them.
-    """
-    k, measured = sums.shape[1], 0
-    counts, found = np.empty(pairs.width + 1, np.int64), np.empty((pairs.bits.shape[1] * 64, 2), np.int64)
-    best, scratch = np.empty(ROOM), np.empty(ROOM)
-    for query in range(start, stop):
-        p, q = _places(pairs.places[query], 0), None if wide is None else _places(pairs.places[query], INPUTS)
-        best[:k] = sums[query]
-        size = _upto(best[:k], FINITE)
-        nearest = rows[query] if rows.size and size else NOWHERE
-        worst, level, taken = best[k - 1], 0, -1
-        if worst > 1.0:  # else only candidates without a mismatch come into question
-            counts[:] = 0
-            level = _count_mismatches(pairs, p, q, query, k, counts)
-            if worst <= level:
-                level = np.int64(np.ceil(worst)) - 1
-        while taken < level:
-            count = _collect(pairs, p, q, query, taken + 1, level, found)
-            size, nearest = _take_in(pairs, query, found[:count], k, best, size, scratch, nearest)
-            measured, taken = measured + count, level
-            if (size < k or best[k - 1] > level + 1) and level < pairs.width:
-                level += 1
-        sums[query, :size] = best[:size]
-        if rows.size and size:
-            rows[query] = nearest
-    return measured
+def room(pairs):
+    words = pairs.bits.shape[1]
+    planes, carries = np.zeros((PLANES, words), np.uint64), np.empty((pairs.width // 2 + 1, words), np.uint64)
+    return planes, carries, np.arange(pairs.width)

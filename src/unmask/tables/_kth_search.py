@@ -11,7 +11,7 @@ from unmask.tables import _kth_kernels
 from unmask.tables._bit_search import kth_by_bits
 from unmask.tables._chunks import in_chunks
 from unmask.tables._grouped import asked, grouped_rows, search
-from unmask.tables._packing import Compared, Rows, chosen_columns, compared, prepare_kth
+from unmask.tables._packing import KthTables, Rows, chosen_columns, compared, prepare_kth
 from unmask.tables.metric import Gower, Hamming
 from unmask.tables.table import Table
 
@@ -83,10 +83,10 @@ class KthQuestion:
             candidates = candidates.take(self.order) if isinstance(candidates, Table) else candidates[self.order]
         tables = compared(self.queries, candidates, self.metric, self.columns, self.exclude_same_row)
         sums = kth_by_bits(tables, ks, rows, lambda run, count: in_chunks(run, count, workers))
-        return (_by_codes(tables, ks, rows, workers) if sums is None else sums) / tables.divisor
+        return (by_codes(tables, ks, rows, workers) if sums is None else sums) / tables.divisor
 
 
-def _by_codes(tables: Compared, ks: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
+def by_codes(tables: KthTables, ks: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
     """The k-th least sums."""
     task = prepare_kth(tables)
     best = np.full((task.rows, ks.size), np.inf)

@@ -149,7 +149,7 @@ class KthTask:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class KthTables:
     """Two tables, the columns whose mismatches are counted, and those of numbers that are measured (Gower)."""
 
     queries: Table
@@ -167,7 +167,7 @@ class Compared:
 
 def compared(
     queries: Rows, candidates: Rows, metric: Hamming | Gower, names: Sequence[str] | None, exclude_same_row: bool
-) -> Compared:
+) -> KthTables:
     """What `kth_distances` is about."""
     _check_same_row(queries, candidates, exclude_same_row)
     if not (isinstance(queries, Table) and isinstance(candidates, Table)):
@@ -178,10 +178,10 @@ def compared(
     measured = [column for column in chosen if isinstance(metric, Gower) and column.is_numeric]
     counted = [column for column in chosen if not (isinstance(metric, Gower) and column.is_numeric)]
     divisor = len(chosen) if isinstance(metric, Gower) else 1
-    return Compared(queries, candidates, counted, measured, exclude_same_row, divisor)
+    return KthTables(queries, candidates, counted, measured, exclude_same_row, divisor)
 
 
-def prepare_kth(tables: Compared) -> KthTask:
+def prepare_kth(tables: KthTables) -> KthTask:
     """Columns next to each other, padded, numbers also in steps."""
     counted, measured, weights = tables.counted, tables.measured, tables.weights
     unit = min(kth.MOST_STEPS, (kth.OUT_OF_REACH - 1) // (len(counted) + len(measured)))

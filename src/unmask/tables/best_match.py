@@ -16,7 +16,7 @@ import numpy as np
 
 from unmask.compiled import inner, njit
 from unmask.tables.agreement import NEAR, Agreement, agreement, best_agreement
-from unmask.tables.near_counts import near_counts
+from unmask.tables.near_counts import FEWEST_PAIRS, near_counts
 
 ROWS = 8192  # sorted at a time: fifteen copies of fifteen columns are 4 MB
 MOST_PEOPLE = 50_000  # at a time: the values of so many, "any other" and "none" fit two bytes
@@ -44,7 +44,7 @@ class SortedRows(NamedTuple):
     columns: np.ndarray  # sorting column x column x rows, uint16
     order: np.ndarray  # sorting column x rows: their numbers
     starts: np.ndarray  # for each sorting column: where each code begins, and where the last one ends
-    count: int
+    total: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +65,8 @@ class BestMatch:
         return tuple(parts)
 
     @cached_property
-    def _plain(self) -> bool:
-        """Whether all pairs are compared: what is said above holds for weights of 0 or more."""
+    def _all_pairs(self) -> bool:
+        """Whether all pairs have to be compared: what is said above holds for weights of 0 or more."""
         return self.people.shape[1] > MOST_COLUMNS or bool((self.weights < 0).any())
 
     def among(self, rows: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:
@@ -74,7 +74,7 @@ class BestMatch:
 
         `own` is the place of each person among the rows, which is passed over; -1 or None where they are not among them.
         """
-        if self._plain:
+        if self._all_pairs or len(self.people) * len(rows) < FEWEST_PAIRS:
             return best_agreement(self.people, self.weights, rows, own=own)
         found = []
         for part, (known, asked) in enumerate(self._parts):
@@ -89,7 +89,7 @@ class BestMatch:
 
     def agreement(self, rows: np.ndarray, own: np.ndarray | None = None) -> Agreement:
         """The best match, and how many rows are near."""
-        near = None if self._plain else near_counts(self.people, rows, NEAR, own)
+        near = None if self._all_pairs else near_counts(self.people, rows, NEAR, own)
         if near is None:
             return agreement(self.people, self.weights, rows, own=own)
         return Agreement(self.among(rows, own), near)
@@ -204,7 +204,7 @@ def _search(asked, rows, own, best):
     sums = np.empty(rows.order.shape[1], dtype=np.uint16)
     for person in range(best.size):
         codes, units, unit, most = asked.codes[person], asked.units[person], asked.unit[person], best[person]
-        others = rows.count - (0 <= own[person] < rows.count)
+        others = rows.total - (0 <= own[person] < rows.total)
         if others == 0:
             continue
         most = max(most, np.float32(0.0))  # a row that agrees in nothing

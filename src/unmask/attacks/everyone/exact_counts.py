@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from unmask.attacks.everyone.subset_counts import Subset, alike_in_unit, count_keys, keys_of
+from unmask.attacks.everyone.subset_counts import Subset, alike_in_unit, count_keys, fill_counts, keys_of
 from unmask.tables.best_match import BestMatch
 from unmask.tables.exact import MISSING, NOBODY, ExactValues
 from unmask.tables.table import Table
@@ -63,9 +63,9 @@ class ExactCounts:
         width = len(self._names)
         return tuple("exact pair" if len(each) > 1 else "exact" if each[0] < width else "digits" for each in self.sets)
 
-    def count(self, found: np.ndarray) -> np.ndarray:
-        """How many synthetic rows have the same exact values (rows x sets). What is missing agrees with nothing."""
-        return count_keys(self._keys, keys_of(found, self.sets))
+    def count(self, found: np.ndarray, counts: np.ndarray) -> None:
+        """Fill `counts` (rows x sets): how many synthetic rows have the same exact values. Missing agrees with nothing."""
+        fill_counts(self._keys, found, self.sets, counts)
 
     def best_match(self, found: np.ndarray) -> np.ndarray:
         """The largest sum of weights of equal values over the synthetic rows (rows x 1): rare values weigh most.

@@ -14,6 +14,7 @@ from unmask.attacks.everyone.subset_counts import (
     alike_in_unit,
     choose_subsets,
     count_keys,
+    fill_counts,
     keys,
     weighted_sums,
 )
@@ -83,9 +84,9 @@ class Features:
 
     def compute(self, synthetic: Table, model: FittedModel | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Counts (units x sets, uint16 if they fit) and values (units x others, float32), in the order of `names`."""
-        found = count_keys(self._keys, keys(synthetic, self.subsets))
         exact = self.exact.find(synthetic) if self.exact else None
-        ratios = weighted_sums(found, self._weights, self._starts)
+        found = self._counts(synthetic, exact)
+        ratios = weighted_sums(found[:, -len(self.subsets) :], self._weights, self._starts)
         values = [self._summed(ratios / np.float32(max(len(synthetic), 1)))]  # numpy 1 takes a large int for a double
         if self.plan.distances:
             ks = [min(k, len(synthetic)) for k in NEIGHBOURS]  # the last one where there are fewer
@@ -99,22 +100,20 @@ class Features:
             values.append(self._summed(white_box(model, self.candidates)))
         if self.plan.prediction_errors:
             values.append(self._summed(prediction_errors(synthetic, self.candidates)))
-        parts = [self.exact.count(exact), found] if self.exact and exact is not None else [found]
-        return self._small(parts, len(synthetic)), np.concatenate(values, axis=1).astype(np.float32)
+        if not self._one_row_each:
+            found = self._summed(found.astype(np.uint32))
+        small = found.dtype if found.max(initial=0) >= 2**16 else np.dtype(np.uint16)
+        return found.astype(small, copy=False), np.concatenate(values, axis=1).astype(np.float32)
 
-    def _small(self, parts: list[np.ndarray], rows: int) -> np.ndarray:
-        """Counts of rows as those of units, all sets side by side, in two bytes if they fit."""
-        units = [self._summed(part) for part in parts]
-        many = not (self._one_row_each and rows < 2**16)  # no count of one row exceeds the number of published ones
-        most = max(part.max(initial=0) for part in units) if many else rows
-        small = np.empty(
-            (self.units.count, sum(part.shape[1] for part in units)), np.uint16 if most < 2**16 else np.uint32
-        )
-        place = 0
-        for part in units:
-            small[:, place : place + part.shape[1]] = part
-            place += part.shape[1]
-        return small
+    def _counts(self, synthetic: Table, exact: np.ndarray | None) -> np.ndarray:
+        """How many synthetic rows agree with each row (rows x sets): no more than there are."""
+        kind = np.uint16 if len(synthetic) < 2**16 else np.uint32
+        others = len(self.exact.sets) if self.exact else 0
+        found = np.empty((len(self.candidates), others + len(self.subsets)), dtype=kind)
+        if self.exact and exact is not None:
+            self.exact.count(exact, found[:, :others])
+        fill_counts(self._keys, synthetic.codes, self.subsets, found[:, others:])
+        return found
 
     @cached_property
     def _keys(self) -> np.ndarray:

@@ -17,6 +17,7 @@ from unmask.tables.table import Table
 # How many sets of each size. All pairs of up to 16 columns; beyond, half of them by mutual information, half at random.
 SETS = ((1, 60), (2, 120), (3, 40), (4, 40), (6, 10))
 
+AT_ONCE = 32  # sets that are counted before their counts are spread over the rows
 PART = 256  # rows whose products stay in the second-level cache
 
 Subset = tuple[int, ...]
@@ -68,11 +69,29 @@ def keys_of(codes: np.ndarray, subsets: tuple[Subset, ...]) -> np.ndarray:
 
 
 def count_keys(asked: np.ndarray, published: np.ndarray) -> np.ndarray:
-    """How often each asked key is published (asked rows x sets, uint32; the counts of a set lie next to each other)."""
-    counts = np.empty(asked.shape, dtype=np.uint32)
-    slots = 1 << int(2 * published.shape[1]).bit_length()
-    _count(asked, published, np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint32), counts)
-    return counts.T
+    """How often each asked key is published (asked rows x sets, uint32)."""
+    counts, slots = np.empty(asked.shape, dtype=np.uint32), _slots(published.shape[1])
+    _count(asked, published, *slots, counts)
+    return counts.T.copy()
+
+
+def fill_counts(asked: np.ndarray, published: np.ndarray, subsets: tuple[Subset, ...], counts: np.ndarray) -> None:
+    """The same from published codes, into an array (asked rows x sets) of any type that holds the number of published rows.
+
+    A few sets at a time: new memory costs more than counting. Counts of a set are found next to each other and wanted apart.
+    """
+    slots, few = _slots(len(published)), np.empty((AT_ONCE, asked.shape[1]), dtype=np.uint32)
+    for low in range(0, len(subsets), AT_ONCE):
+        some = subsets[low : low + AT_ONCE]
+        found = few[: len(some)]
+        _count(asked[low : low + len(some)], keys_of(published, some), *slots, found)
+        counts[:, low : low + len(some)] = found.T
+
+
+def _slots(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Empty places for so many keys, at most half of them taken, and for their counts."""
+    size = 1 << int(2 * rows).bit_length()
+    return np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.uint32)
 
 
 def weighted_sums(counts: np.ndarray, weights: np.ndarray, starts: np.ndarray) -> np.ndarray:

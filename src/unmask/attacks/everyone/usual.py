@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from unmask.compiled import njit
 
 LITTLE = 0.1  # added to counts before the log: from none to one is a step of 2.4, from nine to ten one of .1
 LEAST_VARIANCE = 1e-9  # a value that never moved says nothing as long as it stays, and everything once it moves
+TOGETHER, PART = 8, 256  # runs that are added up together, and units at a time: their sums stay in a near cache
 
 Block = tuple[np.ndarray, np.ndarray]  # counts and values of all units in one run
 Load = Callable[[int], Block]  # from the number of a run to its features: runs are streamed, never all in memory
@@ -48,10 +50,14 @@ class Usual:
         counts, values = load(runs[0])
         logs = np.zeros(counts.shape)
         total, squares = np.zeros(values.shape), np.zeros(values.shape)
-        for run, inside in zip(runs, members, strict=True):
-            counts, values = load(run)
-            _add_logs(counts, _log_table(counts), logs)
-            _add_values(values, ~inside, total, squares)
+        for low in range(0, len(runs), TOGETHER):
+            blocks = [load(run) for run in runs[low : low + TOGETHER]]
+            for first in range(0, len(logs), PART):
+                part = slice(first, first + PART)
+                for counts, _ in blocks:
+                    _add_logs(counts[part], _log_table(counts), logs[part])
+            for (_, values), inside in zip(blocks, members[low : low + TOGETHER], strict=True):
+                _add_values(values, ~inside, total, squares)
         logs /= len(runs)
         begins = [place for place in range(len(groups)) if place == 0 or groups[place] != groups[place - 1]]
         starts = np.array([*begins, len(groups)], dtype=np.int64)
@@ -139,8 +145,15 @@ def log_of_count(count: np.ndarray) -> np.ndarray:
     return np.asarray(np.log(count + LITTLE))
 
 
+@cache
+def _short_logs() -> np.ndarray:
+    return log_of_count(np.arange(2**16)).astype(np.float32)
+
+
 def _log_table(counts: np.ndarray) -> np.ndarray:
-    """The log of every count that occurs: looking up is cheaper than computing."""
+    """The log of every count that occurs, and of others: looking up is cheaper than computing, or than finding the largest."""
+    if counts.dtype == np.uint16:
+        return _short_logs()
     return log_of_count(np.arange(int(counts.max(initial=0)) + 1)).astype(np.float32)
 
 
