@@ -47,7 +47,7 @@ def njit(**options: Any) -> Callable[[Loop], Loop]:
 def inner(**options: Any) -> Callable[[Loop], Loop]:
     """For loops that only other loops call: Python cannot, and their code is kept within that of their callers.
 
-    The way in from Python is half of what there is to compile in a small loop.
+    The way in from Python is a large part of what there is to compile in a small loop.
     """
     return njit(nogil=True, no_cpython_wrapper=True, **options)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.tables.test_kth_distances import table_of
-from unmask.tables import _grouped
+from unmask.tables import _grouped, _kth_search
 from unmask.tables._kth_search import KthQuestion
 from unmask.tables.distance import nearest, nearest_in_order
 from unmask.tables.metric import Gower
@@ -41,6 +41,7 @@ def small(monkeypatch):
     monkeypatch.setattr(_grouped, "FEWEST_ROWS", 1)
     monkeypatch.setattr(_grouped, "FEWEST_QUERIES", 1)
     monkeypatch.setattr(_grouped, "USUAL_SHARE", 1.0)
+    monkeypatch.setattr(_kth_search, "MOST_READ", 1.0)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -102,3 +103,13 @@ def test_an_order_of_the_candidates(small):
     for k in (1, 3):
         plain = nearest(queries, candidates.take(order), k=k, metric=Gower()).rows
         assert np.array_equal(nearest_in_order(queries, candidates, order, k=k), order[plain])
+
+
+def test_where_most_rows_would_be_read_nobody_is_asked_by_groups(monkeypatch):
+    """Some queries tell."""
+    rng = np.random.default_rng(5)
+    schema = schema_of([5, 5, 5, 5], 2)
+    queries, candidates = drawn(schema, 250, rng), drawn(schema, 21_000, rng)
+    monkeypatch.setattr(_grouped, "USUAL_SHARE", 1.0)
+    question = KthQuestion(queries, candidates, Gower(), None, False)
+    assert question._by_groups(KS, np.full((250, 3), np.inf), np.full(250, -1), 1) is None

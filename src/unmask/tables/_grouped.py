@@ -26,6 +26,10 @@ MOST_OF_TABLE = 1 / 16  # that one query may read: all others are left alone
 USUAL_SHARE = (
     1 / 100
 )  # of the table that shares its categories with a row, on average: where it is more, nothing is gained
+TRIED = 64  # queries that tell how much of the table is read
+MOST_READ = (
+    1 / 128
+)  # of it, by them, on average: a row that is read costs as much as some fifty that are passed over in turn
 UNIT = 4096  # steps of one mismatch
 BLOCK = 256  # groups whose least number of mismatches is known
 WIDEST_KEY = 2**62
@@ -217,10 +221,10 @@ def _kept(sums, size, total):
 
 
 @njit(nogil=True, cache=True)
-def search(groups, asked, ranks, ks, start, stop, best, rows, done):
+def search(groups, asked, ranks, ks, start, stop, best, rows, seen):
     """Fill `best` (queries x ks) with k-th least sums, and `rows` with the nearest row (that of the lowest rank of several).
 
-    Either is left alone if it is empty, and where `done` stays false: such queries would read too much of the table.
+    `seen` gets how many rows were read. Where that is more than MOST_OF_TABLE the query is not answered.
     """
     mismatches = np.empty(groups.codes.shape[1], np.uint8)
     least = np.empty(groups.codes.shape[1] // BLOCK, np.uint8)
@@ -249,8 +253,8 @@ def search(groups, asked, ranks, ks, start, stop, best, rows, done):
                         if total < nearest or (total == nearest and ranks[row] < ranks[first]):
                             first, nearest = row, total
             level += 1
+        seen[query] = read
         if read <= most:
-            done[query] = True
             for place in range(ks.size):
                 if ks[place] <= size:
                     best[query, place] = sums[ks[place] - 1]

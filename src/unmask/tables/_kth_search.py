@@ -10,7 +10,7 @@ import numpy as np
 from unmask.tables import _kth_kernels
 from unmask.tables._bit_search import kth_by_bits
 from unmask.tables._chunks import in_chunks
-from unmask.tables._grouped import asked, grouped_rows, search
+from unmask.tables._grouped import MOST_OF_TABLE, MOST_READ, TRIED, asked, grouped_rows, search
 from unmask.tables._packing import KthTables, Rows, chosen_columns, compared, prepare_kth
 from unmask.tables.metric import Gower, Hamming
 from unmask.tables.table import Table
@@ -61,16 +61,27 @@ class KthQuestion:
         if (grouped := grouped_rows(candidates, len(queries))) is None:
             return None
         positions = [candidates.schema.position(each.name) for each in chosen]
-        if (question := asked(grouped, queries, candidates, positions)) is None:
-            return None
-        ranks, done = np.arange(len(candidates), dtype=np.int32), np.zeros(len(queries), dtype=bool)
+        ranks = np.arange(len(candidates), dtype=np.int32)
         if self.order is not None:
             ranks[self.order] = np.arange(len(candidates), dtype=np.int32)
 
-        def run(low: int, high: int) -> None:
-            search(grouped.groups, question, ranks, ks, low, high, best, rows, done)
+        def run(some: Table, best: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
+            """How many rows were read for each query; None where groups tell too little about these columns."""
+            if (question := asked(grouped, some, candidates, positions)) is None:
+                return None
+            seen = np.zeros(len(some), dtype=np.int64)
+            in_chunks(
+                lambda low, high: search(grouped.groups, question, ranks, ks, low, high, best, rows, seen),
+                len(some),
+                workers,
+            )
+            return seen
 
-        in_chunks(run, len(queries), workers)
+        tried = queries.take(np.linspace(0, len(queries), min(TRIED, len(queries)), endpoint=False).astype(np.int64))
+        seen = run(tried, np.empty((len(tried), ks.size)), np.empty(min(rows.size, len(tried)), dtype=np.int64))
+        if seen is None or seen.mean() > MOST_READ * len(candidates):
+            return None
+        done = np.asarray(run(queries, best, rows)) <= MOST_OF_TABLE * len(candidates)
         best /= len(chosen)
         if rows.size:
             rows[done] = ranks[rows[done]]
