@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import inner, njit
 from unmask.tables._kernels import FAR, LARGEST, SQUARED, _add_capped, _add_squared, _keep_largest
 
 ROWS = 128  # of a box, at most, unless they are all equal
@@ -47,7 +47,7 @@ def boxes_of(columns: np.ndarray, weights: np.ndarray) -> Boxes:
     return Boxes(order, sorted_columns, starts, low, high, int(np.diff(starts).max()))
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _widest(columns, weights, rows):
     """The column in which these rows differ most; -1 if they are equal."""
     chosen, widest = -1, 0.0
@@ -96,27 +96,27 @@ def _split(columns, weights):
     return order, np.array(starts)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_gaps(bounds, low, high, number, weight):
     for i in range(bounds.size):
         bounds[i] += max(max(low[i] - number, number - high[i]), 0.0) * weight
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_squared_gaps(bounds, low, high, number, weight):
     for i in range(bounds.size):
         gap = max(max(low[i] - number, number - high[i]), 0.0) * weight
         bounds[i] += gap * gap
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _keep_largest_gaps(bounds, low, high, number, weight):
     for i in range(bounds.size):
         gap = max(max(low[i] - number, number - high[i]), 0.0) * weight
         bounds[i] = max(bounds[i], gap)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _bound(boxes, query, weights, rule, bounds):
     """Fill `bounds` with sums that no row of a box is below."""
     bounds[:] = 0.0
@@ -131,7 +131,7 @@ def _bound(boxes, query, weights, rule, bounds):
             _add_gaps(bounds, boxes.low[j], boxes.high[j], query[j], weights[j])
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _measure(boxes, box, query, weights, rule, sums):
     """Fill `sums` for the rows of a box, as `_kernels` does; returns that part of it."""
     begin, end = boxes.starts[box], boxes.starts[box + 1]
@@ -148,7 +148,7 @@ def _measure(boxes, box, query, weights, rule, sums):
     return part
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _next(bounds, done, visited, limit):
     """The box to look at next, -1 if none can hold anything: the nearest ones first, then all others in order.
 

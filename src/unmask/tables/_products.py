@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import njit
 from unmask.tables._kernels import FAR, FAR_SQUARE, MISSING_SQUARE, TILE, _any_below
 
 QUERIES, CANDIDATES = 128, 1024  # at a time: 1 MB of products
