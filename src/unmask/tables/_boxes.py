@@ -116,7 +116,7 @@ def _keep_largest_gaps(bounds, low, high, number, weight):
         bounds[i] = max(bounds[i], gap)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _bound(boxes, query, weights, rule, bounds):
     """Fill `bounds` with sums that no row of a box is below."""
     bounds[:] = 0.0
@@ -131,7 +131,7 @@ def _bound(boxes, query, weights, rule, bounds):
             _add_gaps(bounds, boxes.low[j], boxes.high[j], query[j], weights[j])
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _measure(boxes, box, query, weights, rule, sums):
     """Fill `sums` for the rows of a box, as `_kernels` does; returns that part of it."""
     begin, end = boxes.starts[box], boxes.starts[box + 1]
@@ -148,7 +148,7 @@ def _measure(boxes, box, query, weights, rule, sums):
     return part
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _next(bounds, done, visited, limit):
     """The box to look at next, -1 if none can hold anything: the nearest ones first, then all others in order.
 
