@@ -18,7 +18,7 @@ from benchmarks._timing import cpu_seconds, line
 from unmask import datasets
 from unmask.metrics.attribute_scenario import attribute_scenario
 from unmask.metrics.cap import cap, matches
-from unmask.metrics.cap_continuous import predict
+from unmask.metrics.cap_continuous import Neighbourhood, predict
 from unmask.metrics.rank_linkage import links
 from unmask.tables.distance import RankCriterion
 from unmask.tables.table import Table
@@ -136,19 +136,32 @@ def main() -> None:
             for rows in few
         ],
     )
+    near = Neighbourhood(radius=0.1)
+    curve(
+        "RNNR, the same key, radius .1",
+        few,
+        [
+            cpu_seconds(
+                lambda p=tables[rows]: predict(*p, keys=["age", "fnlwgt", "sex"], secret="hours-per-week", how=near),
+                repeat=1,
+            )
+            for rows in few
+        ],
+    )
     most = [1_000, 5_000, 20_000, 40_000]
     curve(
         f"rank linkage, 15 columns, {RankCriterion.SUM}",
         most,
         [cpu_seconds(lambda n=rows: [0 for _ in links(*tables[n])], repeat=1) for rows in most],
     )
-    for criterion in (RankCriterion.MAX, RankCriterion.MIN, RankCriterion.EUCLID):
+    for criterion in (RankCriterion.MAX, RankCriterion.EUCLID, RankCriterion.MIN):
+        asked = few[:2] if criterion is RankCriterion.MIN else most
         curve(
             f"rank linkage, 15 columns, {criterion}",
-            few[:2],
+            asked,
             [
-                cpu_seconds(lambda p=tables[rows], c=criterion: [0 for _ in links(*p, criterion=c)], repeat=1)
-                for rows in few[:2]
+                cpu_seconds(lambda n=rows, c=criterion: [0 for _ in links(*tables[n], criterion=c)], repeat=1)
+                for rows in asked
             ],
         )
     curve(

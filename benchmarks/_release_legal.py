@@ -1,4 +1,4 @@
-"""Singling out, linking and inferring at 20,000 rows and 1,000 attacks each, beside the figures of anonymeter."""
+"""Singling out, linking and inferring at 20,000 rows and 1,000 attacks each, beside anonymeter."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from benchmarks._peer import peer_seconds
 from benchmarks._timing import cpu_seconds, line
 from unmask import datasets
 from unmask.metrics.inference import inference
@@ -16,9 +17,9 @@ from unmask.tables.table import Table
 
 ROWS, ATTACKS = 20_000, 1_000
 SECRET = "education"
-# CPU seconds of anonymeter at 20,000 rows, 1,000 attacks, control included (PEERS.md)
-PEER = {"singling out, univariate": 2.8, "singling out, multivariate": 23.7, "linking": 7.9, "inferring": 6.3}
-MOST = sum(PEER.values()) / 8
+# CPU seconds of anonymeter at 20,000 rows, 1,000 attacks, control included: recorded, for where it is not installed
+RECORDED = {"singling out, univariate": 2.8, "singling out, multivariate": 23.7, "linking": 7.9, "inferring": 6.3}
+SHARE = 8  # ours may take at most one in so many of its CPU seconds
 
 
 def tables(rows: int) -> tuple[Table, Table, Table]:
@@ -64,14 +65,18 @@ def total(rows: int, *, repeat: int = 3) -> float:
 def main() -> None:
     """Print everything; about half a minute."""
     print(f"  Adult, {ROWS:,} real and synthetic rows, {ATTACKS:,} attacks each, baseline and control included")
+    given = dict(zip(("real", "synthetic", "holdout"), tables(ROWS), strict=True))
+    found = peer_seconds("anonymeter", given, attacks=ATTACKS, secret=SECRET)
+    theirs, how = (found, "measured now") if found else (RECORDED, "recorded")
     spent = 0.0
     for name, call in calls(ROWS).items():
         seconds = cpu_seconds(call, repeat=3)
         spent += seconds
-        line(f"{name}: {1000 * seconds:.0f} ms", seconds, against=f"anonymeter: {PEER[name] / seconds:.0f} x as long")
-    verdict = "met" if spent <= MOST else "MISSED"
-    ratio = sum(PEER.values()) / spent
-    line("all four", spent, bar=f"{verdict}: at most 1/8 of anonymeter", against=f"anonymeter: {ratio:.0f} x as long")
+        against = f"anonymeter: {theirs[name]:.1f} s, {theirs[name] / seconds:.0f} x as long ({how})"
+        line(f"{name}: {1000 * seconds:.0f} ms", seconds, against=against)
+    ratio = sum(theirs.values()) / spent
+    bar = f"{'met' if ratio >= SHARE else 'MISSED'}: at most 1/{SHARE} of anonymeter"
+    line("all four", spent, bar=bar, against=f"anonymeter: {ratio:.0f} x as long ({how})")
     sizes = (1_000, 10_000, 100_000)
     costs = [total(size, repeat=1) for size in sizes]
     for size, seconds in zip(sizes, costs, strict=True):

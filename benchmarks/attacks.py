@@ -1,14 +1,21 @@
-"""Shadow attacks: milliseconds per release for each feature set, and the job of TAPAS for 1, 5 and 25 targets.
+"""Shadow attacks: milliseconds per release for each feature set, and the job of TAPAS for 1, 5 and 25 targets; as a command, too.
 
-TAPAS (a7069d7) is on no package index, so it is not run here: its CPU seconds were measured once on the same kind of machine,
-one thread, and stand below. Ours are measured in this run, beside a reference kernel that tells how fast this machine is now.
+TAPAS (a7069d7) is on no package index (what is called `tapas` there is something else), so it is not run here: its CPU seconds
+were measured once, one thread, and stand below. Its forests are scikit-learn's, which are run here on the same features: what
+they took then and take now tells how much faster this machine is, and what TAPAS would take on it.
 """
 
 from __future__ import annotations
 
+import resource
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
+from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks._timing import cpu_seconds, line, reference_seconds
 from unmask import datasets
@@ -20,6 +27,7 @@ from unmask.simulation.executors.local import Local
 from unmask.simulation.store import MemoryStore
 from unmask.simulation.target import TargetSetting
 from unmask.simulation.task import Whose, tasks_for
+from unmask.tables.read import write_csv
 from unmask.tables.table import Table
 from unmask.threats.game import Game, lay_ground
 from unmask.threats.pool import Pool
@@ -35,8 +43,16 @@ FEATURES: tuple[tuple[FeatureSet, float, float], ...] = (
     (CorrelationFeatures(), 2.0, 9.2),
     (QueryFeatures(order=3, count=100), 1.0, 34.4),
 )
+NAMES = (
+    "naive",
+    "histogram",
+    "correlation",
+    "groundhog",
+    "queries:order=3,count=100",
+)  # the same five for the command line
 # targets: CPU seconds of TAPAS, the share of it that is allowed without forests and with them
 TAPAS = {1: (30.0, 12, 12), 5: (118.0, 35, 35)}
+COMMAND = {1: 10, 5: 30}  # targets: the share of TAPAS that a whole command may take
 TAPAS_FORESTS = 1.7  # seconds per target
 
 
@@ -62,8 +78,8 @@ def feature_times(population: Table) -> None:
         )
 
 
-def play(population: Table, targets: int) -> tuple[float, float]:
-    """CPU seconds of TAPAS' job: drawing 300 releases with all features, then learning and scoring five attacks."""
+def draw(population: Table, targets: int) -> tuple[dict[Whose, Pool], float, np.random.Generator]:
+    """300 releases with all features, and CPU seconds."""
     rng = np.random.default_rng(targets)
     game = Game(rows=1000, synthetic_rows=1000)
     ground = lay_ground(population, rng.choice(len(population), targets, replace=False), game, rng)
@@ -79,10 +95,66 @@ def play(population: Table, targets: int) -> tuple[float, float]:
         members = np.stack([arrays["members"] for arrays in drawn])
         arrays = {key: np.stack([arrays[f"feature/{key}"] for arrays in drawn]) for key in features}
         pools[whose] = Pool(setting.masked, arrays, answers=(members, np.zeros(members.shape)))
-    drawn_at = time.process_time()
+    return pools, time.process_time() - start, rng
+
+
+def play(population: Table, targets: int) -> tuple[float, float]:
+    """CPU seconds of TAPAS' job: drawing 300 releases with all features, then learning and scoring five attacks."""
+    pools, drawn, rng = draw(population, targets)
+    start = time.process_time()
     for attack in ATTACKS:
         attack.fit(pools[Whose.SHADOW], rng).score(pools[Whose.TEST].blind())
-    return drawn_at - start, time.process_time() - drawn_at
+    return drawn, time.process_time() - start
+
+
+def foreign_forests(population: Table) -> float:
+    """CPU seconds of scikit-learn's forests for one target: what TAPAS learns with."""
+    pools, _, _ = draw(population, 1)
+    answers, seconds = pools[Whose.SHADOW].members[:, 0], 0.0
+    for attack in ATTACKS:
+        shadow, test = (
+            np.concatenate([pools[whose].features(feature.key, 0) for feature in attack.features], axis=1)
+            for whose in (Whose.SHADOW, Whose.TEST)
+        )
+        start = time.process_time()
+        RandomForestClassifier(100, random_state=0, n_jobs=1).fit(shadow, answers).predict_proba(test)
+        seconds += time.process_time() - start
+    return seconds
+
+
+def command_seconds(file: Path, targets: int) -> float:
+    """CPU seconds of `unmask attack`, interpreter, imports, reading, draws on disk and report included; the least of three."""
+    attacks = [word for name in NAMES for word in ("--attacks", name)]
+    words = ["attack", str(file), "--generator", "independent", "--targets", f"unlikely:{targets}", *attacks]
+    found = []
+    for place in range(4):  # the first one may compile
+        out = file.with_name(f"run-{targets}-{place}")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        given = [*words, "--workers", "1", "--seed", "1", "--out", str(out), "--quiet", "--fail-on", "none"]
+        subprocess.run([sys.executable, "-m", "unmask", *given], check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(found[1:])
+
+
+def command_times(population: Table) -> None:
+    """The same job as users start it, against TAPAS as recorded and as this machine would run it."""
+    pace = foreign_forests(population) / TAPAS_FORESTS
+    print(
+        f"  scikit-learn's forests of one target: {pace * TAPAS_FORESTS:.2f} s now, {TAPAS_FORESTS} s when TAPAS was recorded,\n"
+        f"  so that TAPAS would take about {', '.join(f'{pace * TAPAS[n][0]:.0f} s for {n}' for n in COMMAND)} here"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "population.csv")
+        write_csv(population, file)
+        for targets, share in COMMAND.items():
+            seconds, peer = command_seconds(file, targets), TAPAS[targets][0]
+            line(
+                f"as a command, {targets} target{'s' * (targets > 1)}: {seconds:.2f} s",
+                seconds,
+                bar=f"{'met' if seconds <= peer / share else 'MISSED'}: at most 1/{share} of TAPAS",
+                against=f"TAPAS takes {peer / seconds:.0f} x as long as recorded, {pace * peer / seconds:.0f} x at this pace",
+            )
 
 
 def job_times(population: Table) -> None:
@@ -107,7 +179,7 @@ def job_times(population: Table) -> None:
 
 
 def main() -> None:
-    """Print everything; about half a minute."""
+    """Print everything; about a minute."""
     population = people()
     print(f"  reference kernel: {reference_seconds():.3f} s; releases of 1000 rows x 14 columns (Adult without fnlwgt)")
     feature_times(population)
@@ -116,3 +188,4 @@ def main() -> None:
         "  TAPAS: recorded figures (30 and 118 CPU s for 1 and 5 targets, forests included); ours: measured now"
     )
     job_times(population)
+    command_times(population)

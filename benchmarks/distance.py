@@ -114,6 +114,21 @@ def kth() -> None:
             )
 
 
+def euclid_widths() -> None:
+    """Euclid on independent Gaussian columns, the hardest case for boxes, and on columns of three common causes, an easy one."""
+    rng, metric = np.random.default_rng(0), Ranks(RankCriterion.EUCLID)
+    for width in (2, 10, 50):
+        for what, causes in (("independent", None), ("3 causes", rng.normal(size=(3, width)))):
+            queries, candidates = (
+                rng.normal(size=(rows, width)) if causes is None
+                else rng.normal(size=(rows, 3)) @ causes + 0.1 * rng.normal(size=(rows, width))
+                for rows in (PEER_ROWS, ROWS)
+            )  # fmt: skip
+            peer = peer_seconds(queries, candidates, "euclidean")
+            seconds = cpu_seconds(lambda q=queries, c=candidates: nearest(q, c, k=2, metric=metric), repeat=3)
+            show(f"Euclid k=2, {width} columns, {what}", seconds, PEER_ROWS, peer=peer)
+
+
 def peak_memory() -> None:
     """Run 100,000 x 100,000 in a process of its own and print how far its memory rises."""
     code = "from benchmarks.distance import measure_memory; measure_memory()"
@@ -166,7 +181,8 @@ def main() -> None:
     dense, others = (np.nan_to_num(table.numbers) for table in (part, candidates))
     peer = peer_seconds(np.hstack([part.codes, dense]), np.hstack([candidates.codes, others]), "euclidean")
     seconds = cpu_seconds(lambda: nearest(part, candidates, k=2, metric=euclid), repeat=3)
-    show("Euclid k=2 (peer: matrix products)", seconds, PEER_ROWS, peer=peer)
+    show("Euclid k=2, 2 % missing (peer: filled with 0)", seconds, PEER_ROWS, peer=peer)
+    euclid_widths()
     ranks = np.argsort(np.argsort(candidates.codes, axis=0), axis=0).astype(float)
     for criterion in RankCriterion:
         seconds = cpu_seconds(lambda c=criterion: nearest(ranks[:PEER_ROWS], ranks, metric=Ranks(c)), repeat=3)

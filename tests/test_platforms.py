@@ -3,7 +3,6 @@
 import ast
 import os
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask import files
-from unmask.audits import runner
+from unmask import files, threads
 from unmask.files import make_folder, write_atomically
 from unmask.generators.adapters import command
 from unmask.tables.read import read_table, write_csv
@@ -48,9 +46,8 @@ WINDOWS = Lacking(os, "killpg", "sched_getaffinity", "geteuid", "chmod", "fork",
 @pytest.fixture
 def windows(monkeypatch):
     """The modules that care see a system without POSIX; os.name itself cannot be changed, since paths follow it."""
-    for module in (command, files, runner):
+    for module in (command, files, threads):
         monkeypatch.setattr(module, "os", WINDOWS)
-    monkeypatch.setattr(command, "signal", Lacking(signal, "SIGKILL"))
 
 
 def test_posix_calls_are_asked_for_before_they_are_made():
@@ -96,21 +93,21 @@ def test_a_program_is_ended_with_its_tree_where_there_are_no_groups(windows, mon
 
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     monkeypatch.setattr(command.subprocess, "run", run)
-    command._end_group(process)
+    command._end_tree(process)
     assert asked == [["taskkill", "/T", "/F", "/PID", str(process.pid)]]
     assert process.poll() is not None
-    command._end_group(process)
+    command._end_tree(process)
     assert len(asked) == 1, "what has ended is not ended again: its number may be another's"
 
 
 def test_a_program_is_started_apart_on_posix():
-    assert command._group_of_its_own() == {"start_new_session": True}
+    assert command._apart() == {"start_new_session": True}
     assert command._words(r"./synth a\ b {train}") == ["./synth", "a b", "{train}"]
 
 
 def test_a_program_is_started_apart_on_windows_and_keeps_its_backslashes(windows, monkeypatch):
     monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 512, raising=False)
-    assert command._group_of_its_own() == {"creationflags": 512}
+    assert command._apart() == {"creationflags": 512}
     text = r"""C:\tools\synth.exe "C:\my data\x.txt" {train} {out} 'a b'"""
     assert command._words(text) == [r"C:\tools\synth.exe", r"C:\my data\x.txt", "{train}", "{out}", "a b"]
 
@@ -125,7 +122,7 @@ def test_files_are_written_without_rights_where_there_are_none(windows, tmp_path
 
 def test_all_cores_where_affinity_is_not_known(windows, monkeypatch):
     monkeypatch.delenv("UNMASK_WORKERS", raising=False)
-    assert runner.all_cores() == os.cpu_count()
+    assert threads.all_cores() == os.cpu_count()
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import platform
 import secrets
 import stat
+import time
 import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,19 +23,43 @@ GROUP_FILE, GROUP_FOLDER = (
     0o660,
     0o2770,
 )  # or for those of a group, where the owner said so; files made there are the group's
-HERE = hashlib.sha256(platform.node().encode()).hexdigest()[:6]  # this machine, as names of scratch files have it
 CLOCKS_DIFFER = 60.0  # seconds by which a clock may have been set since a machine was started
+A_DAY = 86_400.0  # seconds: what takes so long to be written is not being written any more, whatever the clocks of machines say
+NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 _STREAMS = ("/dev/", "/proc/")  # names of what is open already: never replaced, whatever stands behind them
 
 
+def _machine() -> str:
+    """A digest of where numbers of processes mean the same: of this machine, or of this container.
+
+    A name alone does not tell: many are called localhost, and containers may have the name of the machine that they are on.
+    """
+    told = [platform.node()]
+    with suppress(OSError):
+        told.append(Path("/etc/machine-id").read_text(encoding="ascii", errors="replace"))
+    with suppress(OSError, AttributeError):
+        told.append(os.readlink("/proc/self/ns/pid"))
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:12]
+
+
+HERE = _machine()  # as names of scratch files, claims and progress.json have it
+
+
 def write_atomically(
-    path: Path, content: str | bytes, *, private: bool = False, group: bool = False, lasting: bool = True
+    path: Path,
+    content: str | bytes,
+    *,
+    private: bool = False,
+    group: bool = False,
+    lasting: bool = True,
+    first: bool = False,
 ) -> None:
     """Write a file so that a reader, or a crash, sees either the old content or the new.
 
     A link stays a link: what it leads to is replaced. Devices and pipes are written to. `private` files are readable by their
     owner only (with `group`, by its group too), whatever the umask; others keep the rights that they have. What is not
-    `lasting` is soon written again: nobody waits until the disk has it, and a power cut may leave nothing.
+    `lasting` is soon written again: nobody waits until the disk has it, and a power cut may leave nothing. Of several who
+    write a file as the `first`, one does, and the others change nothing.
     """
     # What a text cannot say in UTF-8 (half a character, from somebody's JSON) is written as JSON escapes it.
     data = content if isinstance(content, bytes) else content.encode("utf-8", errors="backslashreplace")
@@ -43,9 +69,10 @@ def write_atomically(
                 handle.write(data)
         else:
             rights = (GROUP_FILE if group else OWNER_FILE) if private else None
-            _replace(Path(os.path.realpath(path)), data, rights=rights, lasting=lasting)
+            _replace(Path(os.path.realpath(path)), data, rights=rights, lasting=lasting, first=first)
     except OSError as problem:
-        raise RunError(f"{shown(path)}: cannot be written ({problem.strerror}). Choose another place.") from None
+        advice = "Make room there, or choose another place." if problem.errno in NO_ROOM else "Choose another place."
+        raise RunError(f"{shown(path)}: cannot be written ({problem.strerror}). {advice}") from None
     except ValueError as problem:  # a path with a NUL
         raise RunError(f"{shown(path)}: cannot be written ({problem}). Choose another place.") from None
 
@@ -57,7 +84,7 @@ def is_stream(path: Path) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
-def _replace(target: Path, data: bytes, *, rights: int | None, lasting: bool) -> None:
+def _replace(target: Path, data: bytes, *, rights: int | None, lasting: bool, first: bool) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     # Short: the name itself may be as long as is allowed. Whose it is, is for `sweep`.
     scratch = target.with_name(f".unmask-{HERE}-{os.getpid()}-{secrets.token_hex(6)}.part")
@@ -72,12 +99,22 @@ def _replace(target: Path, data: bytes, *, rights: int | None, lasting: bool) ->
             set_rights(scratch, rights)
         elif target.exists():
             set_rights(scratch, stat.S_IMODE(target.stat().st_mode))
-        scratch.replace(target)
+        if not (first and _is_named(scratch, target)):
+            scratch.replace(target)
         if lasting:
             _keep_names(target.parent)
     finally:
         with suppress(OSError):
             scratch.unlink()
+
+
+def _is_named(scratch: Path, target: Path) -> bool:
+    """Give a file its name unless another has it already. Whether one of them has it now; False where links cannot be made."""
+    try:
+        os.link(scratch, target)
+    except OSError:
+        return os.path.exists(target)
+    return True
 
 
 def _keep_names(folder: Path) -> None:
@@ -91,11 +128,15 @@ def _keep_names(folder: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what processes of this machine that are gone were about to write."""
-    for path in folder.glob(f".unmask-{HERE}-*.part"):
-        owner = path.name.split("-")[2]
-        if owner.isdigit() and not is_running(int(owner)):
-            with suppress(OSError):
+    """Remove what processes that are gone were about to write: of this machine at once, of others after a day."""
+    for path in folder.glob(".unmask-*-*.part"):
+        _, machine, owner, *_ = path.name.split("-")
+        with suppress(OSError):
+            if machine == HERE:
+                gone = owner.isdigit() and not is_running(int(owner))
+            else:
+                gone = time.time() - path.stat().st_mtime > A_DAY
+            if gone:
                 path.unlink()
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
-from unmask.attacks._forest import Ranked, grow
+from unmask.attacks._forest import Ranked, _amounts, _counted, _sorted, grow
 
 
 def _grown(features, answers, seed=0, **choices):
@@ -63,6 +63,25 @@ def _bootstrap(seed, count):
         state ^= state >> 27
         weights[((state * 2685821657736338717 % 2**64 >> 32) * count) >> 32] += 1
     return weights
+
+
+@pytest.mark.parametrize("rows", [2, 63, 64, 65, 700])
+def test_counting_finds_the_cut_that_sorting_finds(rng, rows):
+    """Many distinct ranks, few, and one; nodes of two rows to all; the counters are zero again afterwards."""
+    for digits in (0, 1, 6):
+        features = np.round(rng.normal(size=(rows, 1)), digits).astype(np.float32)
+        ranked, answers = Ranked.of(features), rng.integers(2, size=rows)
+        weights = rng.integers(1, 4, size=rows)
+        tally, seen = np.zeros(rows, dtype=np.uint64), np.zeros(rows // 64 + 1, dtype=np.uint64)
+        for size in (2, rows // 2 + 1, rows):
+            here = rng.permutation(rows)[:size].astype(np.uint32)
+            total = np.bincount(answers[here], weights=weights[here], minlength=2).astype(np.int64)
+            line, keys = ranked.ranks[0], np.empty(rows, dtype=np.int64)
+            by_sorting = _sorted(line, answers, weights, here, total, keys)
+            assert _counted(line, _amounts(weights, answers), here, total.sum(), total[1], tally, seen) == by_sorting
+            assert (by_sorting[1] == -1) == (len(np.unique(line[here])) == 1)
+            assert not tally.any()
+            assert not seen.any()
 
 
 @pytest.mark.parametrize(("classes", "width", "rows"), [(2, 30, 200), (3, 30, 150), (2, 400, 120)])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
+import subprocess
 import sys
 import textwrap
 import time
@@ -16,6 +18,7 @@ import pytest
 
 from unmask import generators
 from unmask.errors import GeneratorError, MissingExtraError, ParameterError
+from unmask.files import HERE
 from unmask.generators.adapters._frames import global_seed
 from unmask.generators.adapters.command import Command
 from unmask.generators.adapters.sdv import Sdv
@@ -296,6 +299,38 @@ def test_the_whole_process_group_is_ended_at_the_time_limit(tmp_path, table):
     while _alive(child) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not _alive(child)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere programs outlive who was killed")
+def test_a_program_and_its_files_do_not_outlive_whoever_is_killed(tmp_path, table):
+    """Its folder holds real rows."""
+    mark, scratch, slow = tmp_path / "child", tmp_path / "scratch", tmp_path / "slow.py"
+    scratch.mkdir()
+    (scratch / f"unmask-{HERE}-999999999-old").mkdir()  # of one that was killed together with its guard
+    slow.write_text(f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\ntime.sleep(300)\n")
+    asked = tmp_path / "asked.py"
+    asked.write_text(
+        "import sys, pickle, numpy as np\n"
+        "model = pickle.load(open(sys.argv[1], 'rb'))\n"
+        "model.sample(5, np.random.default_rng(0))\n"
+    )
+    model = Command(f"{sys.executable} {slow} {{train}} {{out}}").fit(table, seeded(0))
+    (tmp_path / "model").write_bytes(pickle.dumps(model))
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    process = subprocess.Popen([sys.executable, str(asked), str(tmp_path / "model")], env=environment)
+    assert _in_time(lambda: mark.exists() and mark.read_text())
+    (folder,) = scratch.iterdir()
+    assert (folder / "train.csv").exists()
+    process.kill()
+    process.wait()
+    assert _in_time(lambda: not _alive(int(mark.read_text())) and not list(scratch.iterdir()))
+
+
+def _in_time(true) -> bool:
+    deadline = time.monotonic() + 60
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return bool(true())
 
 
 def _alive(pid: int) -> bool:

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from unmask import generators
 from unmask.errors import InputError, ParameterError
+from unmask.metrics import _neighbour_mean
 from unmask.metrics._key_subsets import key_subsets
 from unmask.metrics._neighbour_mean import CHUNK, Scale
 from unmask.metrics.cap_continuous import Neighbourhood, Scaling, Weights, cap_continuous, errors, predict
@@ -259,6 +260,25 @@ def test_many_records_and_keys_are_drawn_and_it_is_said(pair, rng):
     assert key_subsets(names[:5], 3).note == ""
     with pytest.raises(ParameterError, match="Pass rng to draw some"):
         key_subsets(names, 3)
+
+
+@pytest.mark.parametrize("weights", list(Weights))
+@pytest.mark.parametrize("radius", [1e-6, 0.1, 1.5, math.inf])
+def test_leaving_out_what_is_out_of_reach_changes_no_bit(rng, monkeypatch, radius, weights):
+    """Radii that are met exactly too; missing keys, and a key of which nothing is known."""
+    rows = 2 * CHUNK + 70
+    frame = pd.DataFrame({"x": rng.integers(0, 40, rows) / 8, "y": rng.normal(size=rows), "s": rng.normal(size=rows)})
+    frame.loc[rng.random(rows) < 0.1, "x"] = np.nan
+    frame["none"] = np.where(np.arange(rows) < 3, 1.0, np.nan)
+    table = read_table(frame)
+    records, synthetic = table.take(np.arange(10, rows)), table.take(np.arange(rows // 2))
+    how = Neighbourhood(radius=radius, weights=weights)
+    found = [predict(records, synthetic, keys=keys, secret="s", how=how) for keys in (["x"], ["x", "y"], ["x", "none"])]
+    monkeypatch.setattr(_neighbour_mean, "_within_reach", lambda asked, offered, how: np.ones(len(offered), dtype=bool))
+    for keys, fast in zip((["x"], ["x", "y"], ["x", "none"]), found, strict=True):
+        slow = predict(records, synthetic, keys=keys, secret="s", how=how)
+        np.testing.assert_array_equal(fast.values, slow.values)
+        np.testing.assert_array_equal(fast.lonely, slow.lonely)
 
 
 def test_threads_and_chunks_change_nothing():

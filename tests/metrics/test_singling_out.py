@@ -1,5 +1,7 @@
 """Singling out against naive loops, on releases whose leak is known, and on tables that break things."""
 
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -211,3 +213,15 @@ def test_wrong_arguments(people, rng):
         singling_out(people, people, mode="both", rng=rng)
     with pytest.raises(ParameterError, match="attempts is 0"):
         singling_out(people, people, attempts=0, rng=rng)
+
+
+def test_of_very_large_tables_a_part_is_asked(people, monkeypatch):
+    """Rows keep the numbers that they have in the whole table, and the report says so."""
+    monkeypatch.setattr(import_module("unmask.metrics.singling_out"), "MOST_ROWS", 40)
+    rng = np.random.default_rng(0)
+    result = singling_out(people, people, rng=rng)
+    assert len(result.rows) == 40
+    assert len(set(result.rows)) == 40
+    assert result.rows.max() >= 40
+    assert set(result.singled_out) <= set(result.rows)
+    assert f"40 of {len(people):,} published rows" in result.notes[-1]

@@ -122,3 +122,5 @@ def test_a_failure_is_replaced_by_what_came_later_and_never_the_other_way_round(
     assert not store.has(TASKS[0])
     store.put(TASKS[0], {"x": np.zeros(2)})
     assert store.has(TASKS[0])
+    store.put(TASKS[0], Failed("one who played it too had too little memory"))
+    assert store.has(TASKS[0])

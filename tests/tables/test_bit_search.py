@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tests.tables.test_distance import mixed, naive
 from tests.tables.test_kth_distances import kth_of, pairs_of_tables, table_of
 from unmask.tables import _bit_search
-from unmask.tables._packing import compared, prepare_kth
-from unmask.tables.distance import Gower, Hamming, _kth_by_codes, kth_distances, nearest, nearest_row
+from unmask.tables._kth_search import _by_codes
+from unmask.tables._packing import compared
+from unmask.tables.distance import Gower, Hamming, kth_distances, nearest, nearest_row
 from unmask.tables.schema import Column, Kind, Schema
 
 METRICS = [Hamming(), Gower()]
@@ -36,7 +37,7 @@ def by_bits(queries, candidates, ks, metric, exclude_same_row=False, rows=None):
 def by_codes(queries, candidates, ks, metric, exclude_same_row=False, rows=None):
     tables = compared(queries, candidates, metric, None, exclude_same_row)
     rows = np.empty(0, np.int64) if rows is None else rows
-    return _kth_by_codes(prepare_kth(tables), np.array(ks), rows, 1) / tables.divisor
+    return _by_codes(tables, np.array(ks), rows, 1) / tables.divisor
 
 
 def counted(table, metric):
@@ -96,7 +97,7 @@ def test_large_enough_tables_are_searched_by_bits_block_by_block(metric, monkeyp
     monkeypatch.setattr(_bit_search, "BLOCK", 512)
     asked = []
     monkeypatch.setattr(
-        "unmask.tables.distance.kth_by_bits",
+        "unmask.tables._kth_search.kth_by_bits",
         lambda *given: asked.append(_bit_search.kth_by_bits(*given)) or asked[-1],
     )
     table = mixed(1500, 9)

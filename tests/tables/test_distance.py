@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from unmask.errors import ParameterError, SchemaError
+from unmask.tables._chunks import CHUNK
 from unmask.tables._kernels import BLOCK
 from unmask.tables.distance import (
-    CHUNK,
     Euclid,
     Gower,
     Hamming,

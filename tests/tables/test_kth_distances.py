@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from tests.tables.test_distance import by_metric, coded, mixed, naive
 from unmask.errors import ParameterError, SchemaError
-from unmask.tables._kth_kernels import BLOCK, GROUP, LANES, ROOM
+from unmask.tables._chunks import CHUNK
+from unmask.tables._kth_kernels import BLOCK, GROUP, LANES, ROOM, TILE
 from unmask.tables.distance import (
-    CHUNK,
     MOST_NEIGHBOURS,
     Gower,
     Hamming,
@@ -130,7 +130,7 @@ def test_leaves_the_same_row_out(metric):
 
 
 @by_fast_metric
-@pytest.mark.parametrize("rows", [LANES - 1, LANES, LANES + 1, BLOCK, BLOCK + 1, 2 * BLOCK + 65])
+@pytest.mark.parametrize("rows", [LANES - 1, LANES, LANES + 1, BLOCK, BLOCK + 1, 2 * BLOCK + 65, TILE, TILE + 1])
 def test_block_limits(metric, rows):
     candidates = mixed(rows, rows, few_values=False)
     check(mixed(GROUP + 3, 1), candidates, (1, 5, 20, 64), metric=metric)

@@ -80,3 +80,26 @@ def test_ties_in_order_are_a_permutation(people):
     found = ranks(people, Ties.IN_ORDER)
     for column in found.T:
         assert sorted(column) == list(range(1, len(people) + 1))
+
+
+@pytest.mark.parametrize("ties", Ties)
+def test_ranks_are_those_of_scipy(rng, ties):
+    """Categories, whole numbers, other numbers, both zeros, endless and missing ones; many ties and none; no rows."""
+    schema = Schema(
+        (
+            Column("colour", Kind.CATEGORICAL, values=tuple("abcde")),
+            Column("count", Kind.INTEGER, lower=-3, upper=3, missing=("",)),
+            Column("size", Kind.CONTINUOUS, lower=-9.0, upper=9.0, missing=("",)),
+        )
+    )
+    method = "ordinal" if ties is Ties.IN_ORDER else "average"
+    for rows in (0, 1, 400):
+        codes = rng.integers(5, size=(rows, 3)).astype(schema.code_type)
+        numbers = np.column_stack([rng.integers(-3, 4, size=rows).astype(float), rng.normal(size=rows)])
+        numbers[rng.random(numbers.shape) < 0.1] = np.nan
+        numbers[rng.random(numbers.shape) < 0.1] = -0.0
+        found = ranks(Table(schema, np.asfortranarray(codes), np.asfortranarray(numbers)), ties)
+        np.testing.assert_array_equal(found[:, 0], rankdata(codes[:, 0], method=method))
+        for place in range(2):
+            values = np.where(np.isnan(numbers[:, place]), np.inf, numbers[:, place])
+            np.testing.assert_array_equal(found[:, 1 + place], rankdata(values, method=method))

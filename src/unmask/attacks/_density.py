@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args
 
 import numpy as np
-from numba import njit
 from scipy.special import softmax
 
 from unmask.attacks._attack import Prediction, Secret
+from unmask.compiled import inner, njit
 from unmask.errors import ParameterError
 from unmask.generators.bayesnet import BayesNet
 from unmask.tables.schema import Schema
@@ -186,13 +186,13 @@ def _gappy(numbers: np.ndarray) -> list[np.ndarray]:
     return [column if not np.isnan(column).all() else np.zeros(1) for column in numbers.T]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_category(logs, column, code, equal, other):
     for i in range(logs.size):
         logs[i] += equal if column[i] == code else other
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_number(logs, column, number, top, inverse, lost):
     for i in range(logs.size):
         gap = (column[i] - number) * inverse
@@ -201,13 +201,13 @@ def _add_number(logs, column, number, top, inverse, lost):
         logs[i] += near if square >= 0 else lost  # the square of a missing number is not
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_missing(logs, column, kept, lost):
     for i in range(logs.size):
         logs[i] += kept if np.isnan(column[i]) else lost
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _fill(logs, codes, numbers, point_codes, point_numbers, categories, gaussians):
     logs[:] = 0.0
     for j in range(codes.shape[0]):
@@ -234,7 +234,9 @@ def _log_sums(codes, numbers, point_codes, point_numbers, categories, gaussians)
     logs = np.empty(codes.shape[1])
     for p in range(len(point_codes)):
         _fill(logs, codes, numbers, point_codes[p], point_numbers[p], categories, gaussians)
-        largest = logs.max()
+        largest = -np.inf
+        for i in range(logs.size):  # numba's maximum takes a second to compile
+            largest = max(largest, logs[i])
         total = 0.0
         for i in range(logs.size):
             if logs[i] > largest - 40:  # a thousand million rows further down add less than rounding does
@@ -293,13 +295,13 @@ def _counted(rows: Table, points: Table, positions: tuple[int, ...]) -> np.ndarr
     return np.bincount(keys[: len(rows)], minlength=int(keys.max(initial=0)) + 1)[keys[len(rows) :]]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _compare(agree, column, code):
     for i in range(agree.size):
         agree[i] = column[i] == code
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _and(together, agree):
     for i in range(agree.size):
         together[i] &= agree[i]

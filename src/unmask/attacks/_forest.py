@@ -3,7 +3,7 @@
 The forest of Breiman (2001) as scikit-learn grows it: each tree on a bootstrap sample, at each node the best Gini split among
 the square root of the features, until leaves are pure; scores are mean class shares of the leaves. It is exact. It is fast since
 features are replaced by their ranks once, for all trees and all targets that share them: a node counts its rows by rank instead
-of sorting them.
+of sorting them, and a bit for each rank says which counts to look at.
 """
 
 from __future__ import annotations
@@ -11,9 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import njit
 
 TREES = 100
+
+# All of one unsigned type, with arrays: an index that cannot be negative costs no check.
+ONE, WORD, WITHIN, HALF, LOWER = np.array([1, 6, 63, 32, 0xFFFFFFFF], dtype=np.uint64)
+SEQUENCE, TOP = np.uint64(0x03F79D71B4CB0A89), np.uint64(58)  # de Bruijn: its 6-bit windows are all different
+_places = {((1 << bit) * int(SEQUENCE) % 2**64) >> 58: bit for bit in range(64)}
+PLACES = np.array([_places[window] for window in range(64)], dtype=np.uint64)  # of a single bit, by the product with it
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +36,9 @@ class Ranked:
         """Rank every column of rows x features."""
         values = np.ascontiguousarray(features.T, dtype=np.float32)
         count, rows = values.shape
-        ranks = np.empty((count, rows), dtype=np.uint16 if rows <= 1 << 16 else np.uint32)
+        ranks = np.empty(
+            (count, rows), dtype=np.min_scalar_type(max(rows - 1, 0))
+        )  # thousands of features: cache counts
         keys = np.sort(_sortable(values), axis=1)
         return cls(values, ranks, _rank(keys, ranks))
 
@@ -58,7 +67,9 @@ def grow(ranked: Ranked, rows: np.ndarray, answers: np.ndarray, seed: int, *, tr
     classes, answer = np.unique(answers, return_inverse=True)
     tried = max(1, int(np.sqrt(len(ranked.values))))
     places = np.asarray(rows, dtype=np.int64)
-    tables = ranked.values, ranked.ranks, ranked.distinct
+    every = np.array_equal(places, np.arange(ranked.ranks.shape[1]))
+    ranks = ranked.ranks if every else np.ascontiguousarray(ranked.ranks[:, places])
+    tables = ranked.values, ranks, ranked.distinct
     return Forest(classes, *_grow(*tables, places, answer.astype(np.int64), len(classes), trees, tried, seed))
 
 
@@ -103,15 +114,17 @@ def _grow(values, ranks, distinct, rows, answers, classes, trees, tried, seed):
     thresholds = np.zeros((trees, most))
     children = np.zeros((trees, most), dtype=np.int64)
     shares = np.zeros((trees, most, classes))
-    order = np.arange(len(values))
-    tally = np.zeros(ranks.shape[1], dtype=np.int64)
+    order = np.arange(len(ranks))
+    highest = distinct.max()
+    tally, seen = np.zeros(highest, dtype=np.uint64), np.zeros((highest >> 6) + 1, dtype=np.uint64)
     keys = np.empty(count, dtype=np.int64)
     state = np.array([np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0xD1B54A32D192ED03)], dtype=np.uint64)
     for tree in range(trees):
         weights = np.zeros(count, dtype=np.int64)
         for _ in range(count):
             weights[_below(state, count)] += 1
-        held = np.flatnonzero(weights)  # places among the rows; each node owns a stretch
+        amounts = _amounts(weights, answers)
+        held = np.flatnonzero(weights).astype(np.uint32)  # places among the rows; each node owns a stretch
         ends = np.zeros((most, 2), dtype=np.int64)
         ends[0, 1] = len(held)
         used, node = 1, 0
@@ -125,7 +138,7 @@ def _grow(values, ranks, distinct, rows, answers, classes, trees, tried, seed):
             shares[tree, node] = total / whole
             if total.max() < whole:
                 feature, cut = _best(
-                    ranks, distinct, rows, answers, weights, here, total, order, tried, tally, keys, state
+                    ranks, distinct, answers, weights, amounts, here, total, order, tried, tally, seen, keys, state
                 )
                 if feature >= 0:
                     middle, low, high = _parted(values[feature], ranks[feature], rows, here, cut)
@@ -141,7 +154,16 @@ def _grow(values, ranks, distinct, rows, answers, classes, trees, tried, seed):
 
 
 @njit(nogil=True, cache=True)
-def _best(ranks, distinct, rows, answers, weights, here, total, order, tried, tally, keys, state):
+def _amounts(weights, answers):
+    """What each row adds to a count: its weight in the lower half, and in the upper one too if it is of class 1."""
+    amounts = np.zeros(len(weights), dtype=np.uint64)
+    for place in range(len(weights)):
+        amounts[place] = np.uint64(weights[place] + (weights[place] * (answers[place] == 1) << 32))
+    return amounts
+
+
+@njit(nogil=True, cache=True)
+def _best(ranks, distinct, answers, weights, amounts, here, total, order, tried, tally, seen, keys, state):
     """The feature and the highest rank on its left side that lower the Gini impurity most; -1 if nothing differs.
 
     Features are tried in random order; where all that were tried are constant here, the search goes on.
@@ -156,10 +178,10 @@ def _best(ranks, distinct, rows, answers, weights, here, total, order, tried, ta
         if distinct[candidate] < 2:
             continue
         line = ranks[candidate]
-        if len(total) == 2 and distinct[candidate] <= 4 * len(here):
-            gain, rank = _counted(line, rows, answers, weights, here, total, tally)
+        if len(total) == 2 and distinct[candidate] <= 256 * len(here):
+            gain, rank = _counted(line, amounts, here, total[0] + total[1], total[1], tally, seen)
         else:
-            gain, rank = _sorted(line, rows, answers, weights, here, total, keys)
+            gain, rank = _sorted(line, answers, weights, here, total, keys)
         differ = differ or rank >= 0
         if gain > best:
             best, feature, cut = gain, candidate, rank
@@ -167,53 +189,56 @@ def _best(ranks, distinct, rows, answers, weights, here, total, order, tried, ta
 
 
 @njit(nogil=True, cache=True)
-def _counted(line, rows, answers, weights, here, total, tally):
+def _counted(line, amounts, here, whole, ones, tally, seen):
     """The best cut of one feature for two classes, by counting rows of each rank; -1 if the feature is constant here.
 
-    A rank's count holds all rows in the lower half, those of class 1 in the upper one. For two classes the decrease of
-    impurity is (n l1 - t1 l)^2 / (l r): l, r rows on either side of n, l1 and t1 of class 1 on the left and altogether.
+    `seen` has a bit for each rank that occurs; it and `tally` are left as they were found, zero. For two classes the decrease of
+    impurity is (n l1 - t1 l)^2 / (l r): l, r rows on either side of n, l1 and t1 of class 1 on the left and altogether. After the
+    last rank all rows are on the left, both sides of the comparison are 0, and it is never the best.
     """
-    low, high = len(tally), 0
-    for place in here:
-        rank = int(line[rows[place]])
-        tally[rank] += weights[place] + (weights[place] * answers[place] << 32)
-        if rank < low:
-            low = rank
-        if rank > high:
-            high = rank
-    whole, ones = total[0] + total[1], total[1]
-    best, cut, left, left_ones = -1.0, -1, 0, 0
-    for rank in range(low, high):
-        if tally[rank] == 0:
-            continue
-        left += tally[rank] & 0xFFFFFFFF
-        left_ones += tally[rank] >> 32
-        tally[rank] = 0
-        lead = float(whole * left_ones - ones * left)
-        sides = float(left) * (whole - left)
-        if lead * lead > best * sides:
-            best, cut = lead * lead / sides, rank
-    tally[high] = 0
+    low, high = np.uint64(len(seen)), np.uint64(0)
+    for i in range(np.uint64(len(here))):
+        rank = np.uint64(line[here[i]])
+        tally[rank] += amounts[here[i]]
+        word = rank >> WORD
+        seen[word] |= ONE << (rank & WITHIN)
+        low, high = min(low, word), max(high, word)
+    best, cut, left, left_ones = -1.0, np.int64(-1), np.int64(0), np.int64(0)
+    for word in range(low, high + ONE):
+        bits = seen[word]
+        seen[word] = 0
+        while bits:
+            lowest = bits & (~bits + ONE)
+            bits ^= lowest
+            rank = (word << WORD) + PLACES[(lowest * SEQUENCE) >> TOP]
+            left += np.int64(tally[rank] & LOWER)
+            left_ones += np.int64(tally[rank] >> HALF)
+            tally[rank] = 0
+            lead = float(whole * left_ones - ones * left)
+            sides = float(left) * (whole - left)
+            if lead * lead > best * sides:
+                best, cut = lead * lead / sides, np.int64(rank)
     return best, cut
 
 
 @njit(nogil=True, cache=True)
-def _sorted(line, rows, answers, weights, here, total, keys):
+def _sorted(line, answers, weights, here, total, keys):
     """The best cut of one feature for any number of classes, by sorting rows; -1 if the feature is constant here.
 
     The decrease of impurity is half the sum over classes of (n l_k - t_k l)^2 / (l r); two classes have equal terms.
     """
+    count = len(line)
     for place in range(len(here)):
-        keys[place] = np.int64(line[rows[here[place]]]) * len(rows) + here[place]
+        keys[place] = np.int64(line[here[place]]) * count + np.int64(here[place])
     ordered = keys[: len(here)]
     ordered.sort()
     best, cut, on_left, whole = -1.0, -1, 0, total.sum()
     left = np.zeros(len(total), dtype=np.int64)
     for place in range(len(here) - 1):
-        owner, rank = ordered[place] % len(rows), ordered[place] // len(rows)
+        owner, rank = ordered[place] % count, ordered[place] // count
         left[answers[owner]] += weights[owner]
         on_left += weights[owner]
-        if rank < ordered[place + 1] // len(rows):
+        if rank < ordered[place + 1] // count:
             lead = 0.0  # for two classes the same numbers as by counting, so that ties are broken alike
             for kind in range(1, len(total)):
                 ahead = float(whole * left[kind] - total[kind] * on_left)
@@ -231,14 +256,15 @@ def _sorted(line, rows, answers, weights, here, total, keys):
 def _parted(values, ranks, rows, here, cut):
     """Move places with a rank up to the cut to the front; how many, and the values on both sides of the gap."""
     middle, low, high = 0, -np.inf, np.inf
-    for place in range(len(here)):
-        row = rows[here[place]]
-        if ranks[row] <= cut:
-            low = max(low, np.float64(values[row]))
-            here[place], here[middle] = here[middle], here[place]
+    for i in range(len(here)):
+        place = here[i]
+        value = np.float64(values[rows[place]])
+        if ranks[place] <= cut:
+            low = max(low, value)
+            here[i], here[middle] = here[middle], place
             middle += 1
         else:
-            high = min(high, np.float64(values[row]))
+            high = min(high, value)
     return middle, low, high
 
 

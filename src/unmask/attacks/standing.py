@@ -14,7 +14,8 @@ import numpy as np
 
 from unmask.attacks._known import Coarsening
 from unmask.attacks.everyone.subset_counts import count_keys, keys_of
-from unmask.tables.agreement import Agreement, agreement, best_agreement
+from unmask.tables.agreement import Agreement
+from unmask.tables.best_match import BestMatch
 from unmask.tables.distance import kth_distances
 from unmask.tables.exact import ExactValues, rounded_like
 from unmask.tables.metric import Gower
@@ -157,19 +158,15 @@ def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 def linkage(compared: SharedValues) -> np.ndarray:
     """Linkage weights alone: the best match in the release less that among the others of the reference."""
-    worth = compared.worth
-    found = best_agreement(compared.people, worth, compared.release)
-    others = best_agreement(compared.people, worth, compared.reference, own=compared.own)
+    matches = BestMatch(compared.people, compared.worth)
+    found, others = matches.among(compared.release), matches.among(compared.reference, compared.own)
     return np.asarray(np.maximum(found, 0.0) - np.maximum(others, 0.0), dtype=np.float64)
 
 
 def _matches(compared: SharedValues) -> tuple[Agreement, Agreement]:
     """How each person agrees with rows of the release, and with the others of the reference."""
-    worth = compared.worth
-    return (
-        agreement(compared.people, worth, compared.release),
-        agreement(compared.people, worth, compared.reference, own=compared.own),
-    )
+    matches = BestMatch(compared.people, compared.worth)
+    return matches.agreement(compared.release), matches.agreement(compared.reference, compared.own)
 
 
 def _near(found: Agreement, others: Agreement, compared: SharedValues) -> Iterator[tuple[str, np.ndarray]]:

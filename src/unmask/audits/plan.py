@@ -7,6 +7,7 @@ options of the command line are made from it, so that a choice has one name and 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import json
 import numbers
@@ -15,11 +16,12 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from unmask.errors import ParameterError
 from unmask.files import read_toml, write_atomically
 from unmask.results.policy import Policy
+from unmask.threads import bound
 
 if TYPE_CHECKING:
     from unmask.results.result import Input, Result
@@ -251,8 +253,24 @@ def code_in(plan: type[Plan], choices: Mapping[str, Any]) -> tuple[str, ...]:
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
+def _bound(verb: Verb) -> Verb:
+    """The same with libraries that use no more threads than `workers` says."""
+
+    @functools.wraps(verb)
+    def within(*given: Any, **choices: Any) -> Any:
+        from unmask.audits.runner import Runner  # which knows plans
+
+        with bound(Runner.of(choices.get("workers")).threads):
+            return verb(*given, **choices)
+
+    return cast(Verb, within)
+
+
 def takes(plan: type[Plan]) -> Callable[[Verb], Verb]:
-    """For a function that takes the choices of a plan as `**choices`: lets help() show them with their defaults."""
+    """For a function that takes the choices of a plan as `**choices`: help() shows them with their defaults.
+
+    If it takes `workers`, libraries use no more threads than that.
+    """
 
     def told(verb: Verb) -> Verb:
         signature = inspect.signature(verb)
@@ -263,7 +281,8 @@ def takes(plan: type[Plan]) -> Callable[[Verb], Verb]:
             for choice in choices_of(plan)
             if choice.name not in names and choice.default is not MISSING
         ]
-        verb.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
-        return verb
+        bound_verb = _bound(verb) if "workers" in names else verb
+        bound_verb.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        return bound_verb
 
     return told

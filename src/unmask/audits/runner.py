@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from unmask.simulation.executors.local import Local
 from unmask.simulation.executors.shared import Shared
 from unmask.simulation.store import Store
 from unmask.simulation.task import Setting, Task
+from unmask.threads import all_cores
 
 Say = Callable[[str], None]
 
@@ -122,12 +122,3 @@ class Runner:
     def unwatched(self) -> Runner:
         """The same for small work on the side."""
         return replace(self, progress=no_progress, stage=silent)
-
-
-def all_cores() -> int:
-    """UNMASK_WORKERS, else the cores that this process may use."""
-    if asked := os.environ.get("UNMASK_WORKERS"):
-        if not asked.isdigit() or int(asked) < 1:
-            raise ParameterError(f"UNMASK_WORKERS is '{asked}'; use a whole number from 1, or unset it.")
-        return int(asked)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import ParameterError, RunError
 from unmask.files import digest_of_file, parse_json, read_text, shown, write_atomically
+from unmask.versions import difference, that_change_numbers
 
 if TYPE_CHECKING:
     from unmask.audits.plan import Plan
@@ -32,6 +33,7 @@ class Job:
     digests: dict[str, str]
     draws: str  # the directory, as seen from the run directory
     group: bool = False
+    versions: dict[str, str] = field(default_factory=dict)  # of what takes part in a draw, where the run was begun
 
     @classmethod
     def of(cls, verb: AuditVerb, plan: Plan, inputs: Mapping[str, Path], runner: Runner) -> Job:
@@ -45,7 +47,8 @@ class Job:
         plain = {each.name: each.plain(getattr(plan, each.name)) for each in choices_of(type(plan))}
         paths = {name: str(path.absolute()) for name, path in inputs.items()}
         digests = {name: digest_of_file(path) for name, path in inputs.items()}
-        return cls(verb.name, plain, paths, digests, os.path.relpath(runner.draws, runner.out), runner.group)
+        draws = os.path.relpath(runner.draws, runner.out)
+        return cls(verb.name, plain, paths, digests, draws, runner.group, that_change_numbers())
 
     @classmethod
     def read(cls, directory: Path) -> Job:
@@ -68,9 +71,18 @@ class Job:
         return job
 
     def _check(self, path: Path) -> None:
-        texts = (self.verb, self.draws, *self.inputs, *self.inputs.values(), *self.digests.values())
-        if not isinstance(self.plan, dict) or not all(isinstance(each, str) for each in texts):
+        maps = (self.inputs, self.digests, self.versions)
+        whole = isinstance(self.plan, dict) and all(isinstance(each, dict) for each in maps)
+        texts = (
+            [self.verb, self.draws, *(text for each in maps for pair in each.items() for text in pair)] if whole else []
+        )
+        if not whole or not all(isinstance(each, str) for each in texts):
             raise RunError(f"{shown(path)}: damaged. Repeat the command with --prepare; it writes it anew.")
+        if other := difference(self.versions):
+            raise RunError(
+                f"{shown(path)}: this machine would draw other numbers: it has {other}. Install what the run was begun with, or "
+                "begin it with what is installed here."
+            )
 
     def write(self, directory: Path | None) -> None:
         if directory is not None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from unmask import compiled
 from unmask.cli.ending import ending
 from unmask.errors import UnmaskError
 from unmask.files import HERE, sweep
@@ -44,7 +45,10 @@ class Watch:
 
 @contextmanager
 def watch(what: str, *, quiet: bool) -> Iterator[Watch]:
-    """A progress bar with the time that is left, on the error stream; silent where nobody watches."""
+    """A progress bar with the time that is left, on the error stream; silent where nobody watches.
+
+    A line above it says if loops are compiled, which takes longer than a small audit.
+    """
     if quiet:
         yield Watch()
         return
@@ -67,10 +71,14 @@ def watch(what: str, *, quiet: bool) -> Iterator[Watch]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
-        yield Watch(
-            lambda done, total: bar.update(task, completed=done, total=total),
-            lambda text: bar.update(task, description=text),
-        )
+        compiled.tell(lambda text: bar.console.print(readable(text), markup=False, highlight=False, soft_wrap=True))
+        try:
+            yield Watch(
+                lambda done, total: bar.update(task, completed=done, total=total),
+                lambda text: bar.update(task, description=text),
+            )
+        finally:
+            compiled.tell(None)
 
 
 class ProgressFile:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 DENSE = 1 << 22  # cells counted in an array; larger domains are sorted instead
 
@@ -46,12 +47,26 @@ def columns_of(codes: np.ndarray) -> np.ndarray:
 def pair_sums(columns: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Sum of c log c over the cells of every pair of columns; the diagonal holds those of single columns."""
     sizes = np.asarray(sizes, dtype=np.int64)
-    return _pair_sums(columns, sizes, c_log_c(columns.shape[1]), work_space(int(sizes.max()) ** 2))
+    terms = c_log_c(columns.shape[1])
+    sums = _pair_sums(columns, sizes, terms, work_space(int(sizes.max()) ** 2))
+    for a, b in np.argwhere(np.isnan(np.tril(sums))):
+        cells = columns[a] if a == b else columns[a].astype(np.int64) * sizes[b] + columns[b]
+        sums[a, b] = sums[b, a] = _sum_by_sorting(cells, terms)
+    return sums
+
+
+def _sum_by_sorting(cells: np.ndarray, terms: np.ndarray) -> float:
+    """As `_sum_of`, for domains of any size."""
+    _, counts = np.unique(cells, return_counts=True)
+    return float(np.cumsum(terms[counts])[-1:].sum())  # one after the other, as a loop adds
 
 
 def triple_sums(columns: np.ndarray, sizes: np.ndarray, limit: int) -> np.ndarray:
-    """Sum of c log c over the cells of every three columns, in any order; NaN for domains above `limit` cells."""
-    sizes = np.asarray(sizes, dtype=np.int64)
+    """Sum of c log c over the cells of every three columns, in any order; NaN for domains above `limit` cells.
+
+    The limit is at most DENSE.
+    """
+    sizes, limit = np.asarray(sizes, dtype=np.int64), min(limit, DENSE)
     cells = min(limit, int(np.prod(np.sort(sizes)[-3:].astype(float))))
     return _triple_sums(columns, sizes, c_log_c(columns.shape[1]), work_space(cells), limit)
 
@@ -87,19 +102,10 @@ def _joint(columns, positions, shape, cells):
     return counts
 
 
-@njit(nogil=True, cache=True)
-def sum_of(cells, size, terms, counters):
-    """Sum of c log c over the counts of these cell numbers below `size`; leaves the counters zeroed."""
+@inner()
+def _sum_of(cells, terms, counters):
+    """Sum of c log c over the counts of these cell numbers; leaves the counters zeroed."""
     total = 0.0
-    if size > counters.size:
-        ordered = np.sort(cells)
-        run = 1
-        for i in range(1, ordered.size):
-            if ordered[i] != ordered[i - 1]:
-                total += terms[run]
-                run = 0
-            run += 1
-        return total + terms[run]
     for i in range(cells.size):
         counters[cells[i]] += 1
     for i in range(cells.size):
@@ -110,18 +116,20 @@ def sum_of(cells, size, terms, counters):
 
 @njit(nogil=True, cache=True)
 def _pair_sums(columns, sizes, terms, counters):
+    """NaN where there are fewer counters than cells."""
     width, rows = columns.shape
-    sums = np.empty((width, width))
+    sums = np.full((width, width), np.nan)
     cells = np.empty(rows, dtype=np.int64)
     for a in range(width):
-        for i in range(rows):
-            cells[i] = columns[a, i]
-        sums[a, a] = sum_of(cells, sizes[a], terms, counters)
-        for b in range(a):
+        if sizes[a] <= counters.size:
             for i in range(rows):
-                cells[i] = np.int64(columns[a, i]) * sizes[b] + columns[b, i]
-            sums[a, b] = sum_of(cells, sizes[a] * sizes[b], terms, counters)
-            sums[b, a] = sums[a, b]
+                cells[i] = columns[a, i]
+            sums[a, a] = _sum_of(cells, terms, counters)
+        for b in range(a):
+            if sizes[a] * sizes[b] <= counters.size:
+                for i in range(rows):
+                    cells[i] = np.int64(columns[a, i]) * sizes[b] + columns[b, i]
+                sums[a, b] = sums[b, a] = _sum_of(cells, terms, counters)
     return sums
 
 
@@ -141,7 +149,7 @@ def _triple_sums(columns, sizes, terms, counters, limit):
                     continue
                 for i in range(rows):
                     cells[i] = pairs[i] * sizes[c] + columns[c, i]
-                total = sum_of(cells, size, terms, counters)
+                total = _sum_of(cells, terms, counters)
                 sums[a, b, c] = sums[a, c, b] = sums[b, a, c] = total
                 sums[b, c, a] = sums[c, a, b] = sums[c, b, a] = total
     return sums

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import njit
 from unmask.generators._generator import Measurement
 from unmask.generators._numbers import table_from_codes
 from unmask.generators.claim import Claim

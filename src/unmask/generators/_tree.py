@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import njit
 from unmask.generators._tree_kernels import descend, grow_arrays
 
 
@@ -64,7 +64,9 @@ class Tree:
 
     def leaves(self, values: np.ndarray) -> np.ndarray:
         """The leaf that each column of `values` (predictors x rows) falls into."""
-        return descend(self.predictor, self.threshold, self.child, self.first, self.last, self.listed, values)
+        leaves = np.zeros(values.shape[1], dtype=np.int32)
+        descend(self.predictor, self.threshold, self.child, self.first, self.last, self.listed, values, leaves)
+        return leaves
 
     def draw(self, leaves: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """For each leaf the position of one of its training rows, drawn at random."""
@@ -78,10 +80,31 @@ class Tree:
 
 def grow(known: Predictors, target: np.ndarray, classes: int, rows: np.ndarray, min_leaf: int) -> Tree:
     """A tree for `target` on the rows named: Gini impurity for labels 0 to `classes` - 1, variance for numbers (0)."""
-    rows = rows.astype(np.uint32)
     labels = target.astype(np.int32) if classes else np.zeros(1, dtype=np.int32)
-    arrays = known.values, known.categories, known.ranks, known.orders
-    return Tree(*grow_arrays(*arrays, target, labels, classes, rows, min_leaf))
+    total, everyone = len(rows), len(target)
+    room = 2 * (total // min_leaf) + 1
+    most = max(1, int(known.categories.max(initial=0)))
+    # A split lists categories of its smaller side only, so n log2(n) / 2 in all is enough.
+    listed = np.zeros(int(total * np.log2(max(total, 2)) / 2) + 1, dtype=np.int32)
+    nodes = [np.zeros(room, dtype=kind) for kind in (np.int32, np.float64, *5 * [np.int32])]
+    donors = rows.astype(np.uint32)
+    scratch = (
+        np.empty((len(known.categories), total), dtype=np.uint32),  # rows in the order of each predictor
+        np.empty(total, dtype=np.uint32),  # rows that are moved
+        np.zeros(everyone, dtype=bool),  # which rows go left
+        np.zeros(max(classes, 1), dtype=np.int64),  # class counts of the node; all counts are zero between uses
+        np.zeros(max(classes, 1), dtype=np.int64),  # class counts left of the cut
+        np.zeros(most, dtype=np.int64),  # rows by category
+        np.zeros(most),  # summed response by category
+        np.empty(most),  # its means
+        np.empty(most, dtype=np.int32),  # categories of the node, in order
+        np.empty(everyone, dtype=np.int32),  # labels of the node's rows in that order
+        np.empty(most, dtype=np.int32),  # the categories of the best split so far, in order
+    )
+    predictors = known.values, known.categories, known.ranks, known.orders
+    made, used = grow_arrays(predictors, target, labels, classes, min_leaf, (*nodes, listed, donors), scratch)
+    predictor, threshold, child, first, last, start, count = (each[:made].copy() for each in nodes)
+    return Tree(predictor, threshold, child, first, last, start, count, listed[:used].copy(), donors)
 
 
 @njit(cache=True)

@@ -16,7 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 TOLERANCE = 1e-7  # largest disagreement of two marginals, as a share of the total
 ROUNDING = 1e-12  # no closer than this share of the largest count
@@ -88,7 +89,7 @@ def _fit_columns(starts, singles, variances, total):
     return fitted
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _price_starts(edges, starts):
     """Where the prices of each edge's first and second column begin."""
     places = np.zeros(2 * len(edges) + 1, dtype=np.int64)
@@ -98,7 +99,7 @@ def _price_starts(edges, starts):
     return places
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _steps(edges, starts, places, variances, pair_variance):
     """One over a bound on the curvature along each price, so that a step never overshoots."""
     degree = np.bincount(edges.ravel(), minlength=starts.size - 1)
@@ -112,7 +113,7 @@ def _steps(edges, starts, places, variances, pair_variance):
     return steps
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _columns_at(prices, edges, starts, places, singles, variances, total, columns):
     """Marginals of single columns at these prices, each adding up to the total."""
     columns[:] = 0.0
@@ -131,7 +132,7 @@ def _columns_at(prices, edges, starts, places, singles, variances, total, column
             columns[k] += shift * variances[k]
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "nsz", "contract"})
+@inner(fastmath={"reassoc", "nsz", "contract"})
 def _edge_at(first, second, measured, variance, first_sums, second_sums, fitted):
     """The marginal of one edge at these prices, and by how much its sums fall short of those given."""
     width = second.size

@@ -1,45 +1,40 @@
-"""Growing a tree and going down it, compiled. One file, since Numba's cache notices changes in a function's own file only."""
+"""Growing a tree and going down it, compiled.
+
+Arrays are made by the caller, and copied and sorted by plain loops: numba's own ways for that take seconds to compile.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 LEAST_GAIN = 1e-8  # share of the root's impurity that a split must remove (synthpop's `cp`)
 
 
 @njit(cache=True)
-def grow_arrays(values, categories, ranks, orders, target, labels, classes, rows, min_leaf):
-    total = len(rows)
-    room = 2 * (total // min_leaf) + 1
-    predictor = np.full(room, -1, np.int32)
-    threshold = np.zeros(room)
-    child = np.zeros(room, np.int32)
-    first = np.zeros(room, np.int32)
-    last = np.zeros(room, np.int32)
-    start = np.zeros(room, np.int32)
-    count = np.zeros(room, np.int32)
-    # A split lists categories of its smaller side only, so n log2(n) / 2 in all is enough.
-    listed = np.zeros(int(total * np.log2(max(total, 2)) / 2) + 1, np.int32)
-    walks = _presorted(orders, categories, rows, len(target))
-    donors = rows.copy()
-    buffer = np.empty(total, np.uint32)
-    goes_left = np.zeros(len(target), np.bool_)
-    scratch = _scratch(categories, classes, len(target))
-    codes = scratch[-1]
+def grow_arrays(known, target, labels, classes, min_leaf, grown, scratch):
+    """Fill the arrays of a tree; how many nodes it has, and how many categories are listed.
 
-    count[0] = total
+    `known` are those of `Predictors`, `grown` those of `Tree` (zeros, all rows in `donors`), `scratch` is work space.
+    """
+    values, categories, ranks, orders = known
+    predictor, threshold, child, first, last, start, count, listed, donors = grown
+    walks, buffer, goes_left, totals, codes = scratch[0], scratch[1], scratch[2], scratch[3], scratch[-1]
+    _presort(orders, categories, donors, goes_left, walks)
+    count[0] = len(donors)
     made, used, least = 1, 0, -1.0
-    for node in range(room):
+    for node in range(len(predictor)):
         if node == made:
             break
+        predictor[node] = -1
         begin, size = start[node], count[node]
         end = begin + size
         here = donors[begin:end]
         if size < 2 * min_leaf or _pure(here, target):
             continue
         if least < 0:
-            least = LEAST_GAIN * _impurity(here, target, labels, classes, scratch[0])
+            least = LEAST_GAIN * _impurity(here, target, labels, classes, totals)
         at, cut, split, found = _best_split(
             here, begin, categories, ranks, walks, target, labels, classes, min_leaf, least, scratch
         )
@@ -49,7 +44,7 @@ def grow_arrays(values, categories, ranks, orders, target, labels, classes, rows
             # List the smaller side: a category that no row here has then follows the larger one.
             chosen = codes[:split] if 2 * cut <= size else codes[split:found]
             first[node] = used
-            used = last[node] = _list(chosen, listed, used)
+            used = last[node] = _list(chosen, listed, np.int64(used))
             cut = _mark(here, ranks[at], listed[first[node] : used], goes_left)
         else:
             walk = walks[at, begin:end]
@@ -66,26 +61,14 @@ def grow_arrays(values, categories, ranks, orders, target, labels, classes, rows
             for other in range(len(categories)):
                 if not categories[other]:
                     _part(walks[other, begin:end], goes_left, buffer)
-    return (
-        predictor[:made].copy(),
-        threshold[:made].copy(),
-        child[:made].copy(),
-        first[:made].copy(),
-        last[:made].copy(),
-        start[:made].copy(),
-        count[:made].copy(),
-        listed[:used].copy(),
-        donors,
-    )
+    return made, used
 
 
-@njit(cache=True)
-def _presorted(orders, categories, rows, everyone):
+@inner()
+def _presort(orders, categories, rows, wanted, walks):
     """The rows named, in the order of each predictor that has one."""
-    wanted = np.zeros(everyone, np.bool_)
     for row in rows:
         wanted[row] = True
-    walks = np.empty((len(categories), len(rows)), np.uint32)
     for at in range(len(categories)):
         if not categories[at]:
             place = 0
@@ -93,28 +76,12 @@ def _presorted(orders, categories, rows, everyone):
                 if wanted[row]:
                     walks[at, place] = row
                     place += 1
-    return walks
 
 
-@njit(cache=True)
-def _scratch(categories, classes, everyone):
-    """Work space, made once per tree. All counts are zero between uses."""
-    most = max(1, categories.max()) if len(categories) else 1
-    return (
-        np.zeros(max(classes, 1), np.int64),  # class counts of the node
-        np.zeros(max(classes, 1), np.int64),  # class counts left of the cut
-        np.zeros(most, np.int64),  # rows by category
-        np.zeros(most),  # summed response by category
-        np.empty(most, np.int32),  # categories of the node, in order
-        np.empty(everyone, np.int32),  # labels of the node's rows in that order
-        np.empty(most, np.int32),  # the categories of the best split so far, in order
-    )
-
-
-@njit(cache=True)
+@inner()
 def _best_split(here, begin, categories, ranks, walks, target, labels, classes, min_leaf, least, scratch):
     """The best split of a node: predictor (-1: none), rows on the left, categories on the left, categories in all."""
-    totals, left, held, response, codes, in_order, best_codes = scratch
+    _, _, _, totals, left, held, response, means, codes, in_order, best_codes = scratch
     size = len(here)
     mean, base, major = 0.0, 0.0, -1
     if classes:
@@ -125,7 +92,7 @@ def _best_split(here, begin, categories, ranks, walks, target, labels, classes, 
     for at in range(len(categories)):
         found, split = 0, 0
         if categories[at]:
-            found = _order_categories(here, ranks[at], labels, target, major, mean, held, response, codes)
+            found = _order_categories(here, ranks[at], labels, target, major, mean, held, response, means, codes)
             if found == 1:
                 score, cut = -1.0, 0
             elif classes:
@@ -147,11 +114,11 @@ def _best_split(here, begin, categories, ranks, walks, target, labels, classes, 
                 score, cut = _cut_numbers(walk, key, target, mean, min_leaf)
         if score > best:
             best, best_at, best_cut, best_split, best_found = score, at, cut, split, found
-            best_codes[:found] = codes[:found]
+            _copy(codes, best_codes, found)
     return best_at, best_cut, best_split, best_found
 
 
-@njit(cache=True)
+@inner()
 def _pure(here, target):
     value = target[here[0]]
     for row in here:  # noqa: SIM110 (compiled)
@@ -160,7 +127,7 @@ def _pure(here, target):
     return True
 
 
-@njit(cache=True)
+@inner()
 def _impurity(here, target, labels, classes, totals):
     """Rows times the Gini impurity, or the sum of squares around the mean."""
     if classes:
@@ -171,7 +138,7 @@ def _impurity(here, target, labels, classes, totals):
     return spread
 
 
-@njit(cache=True)
+@inner()
 def _class_totals(here, labels, totals):
     """Fill the class counts of a node; their summed squares over its size, and the commonest class."""
     totals[:] = 0
@@ -185,7 +152,7 @@ def _class_totals(here, labels, totals):
     return squares / len(here), major
 
 
-@njit(cache=True)
+@inner()
 def _mean(here, target):
     total = 0.0
     for row in here:
@@ -193,8 +160,8 @@ def _mean(here, target):
     return total / len(here)
 
 
-@njit(cache=True)
-def _order_categories(here, code_of, labels, target, major, mean, held, response, codes):
+@inner()
+def _order_categories(here, code_of, labels, target, major, mean, held, response, means, codes):
     """Write the categories of a node by rising mean response; how many there are. Fills `held` and `response`.
 
     The response is the number itself, or whether the row has the node's commonest class (`major`).
@@ -210,19 +177,27 @@ def _order_categories(here, code_of, labels, target, major, mean, held, response
             response[code] += labels[row] == major
         else:
             response[code] += target[row] - mean
-    means = np.empty(found)
     for i in range(found):
         means[i] = response[codes[i]] / held[codes[i]]
     if found <= 16:
-        _sort_few(codes, means)
+        _sort_few(codes, means, found)
     else:
-        codes[:found] = codes[:found][np.argsort(means)]
+        order = np.argsort(means[:found])
+        for i in range(found):
+            order[i] = codes[order[i]]
+        _copy(order, codes, found)
     return found
 
 
-@njit(cache=True)
-def _sort_few(codes, means):
-    for i in range(1, len(means)):
+@inner()
+def _copy(source, target, size):
+    for i in range(size):
+        target[i] = source[i]
+
+
+@inner()
+def _sort_few(codes, means, size):
+    for i in range(1, size):
         code, mean, j = codes[i], means[i], i
         while j > 0 and means[j - 1] > mean:
             codes[j], means[j] = codes[j - 1], means[j - 1]
@@ -230,7 +205,7 @@ def _sort_few(codes, means):
         codes[j], means[j] = code, mean
 
 
-@njit(cache=True)
+@inner()
 def _cut_numbers_by_category(codes, held, response, size, min_leaf):
     """As `_cut_numbers`, between categories in this order; also how many categories are on the left."""
     best, cut, split = -1.0, 0, 0
@@ -245,7 +220,7 @@ def _cut_numbers_by_category(codes, held, response, size, min_leaf):
     return best, cut, split
 
 
-@njit(cache=True)
+@inner()
 def _cut_classes_by_category(here, code_of, codes, held, labels, in_order, totals, left, base, min_leaf):
     """As `_cut_classes`, between categories in this order; also how many categories are on the left."""
     stop = 0
@@ -276,7 +251,7 @@ def _cut_classes_by_category(here, code_of, codes, held, labels, in_order, total
     return best, cut, split
 
 
-@njit(cache=True)
+@inner()
 def _clear(counts, labels):
     if len(counts) < len(labels):
         counts[:] = 0
@@ -285,7 +260,7 @@ def _clear(counts, labels):
             counts[label] = 0
 
 
-@njit(cache=True)
+@inner()
 def _cut_classes(walk, keys, labels, totals, left, base, min_leaf):
     """The best cut of rows in this order: the sum over sides of squared class counts / rows, and the rows on the left."""
     size = len(walk)
@@ -312,7 +287,7 @@ def _cut_classes(walk, keys, labels, totals, left, base, min_leaf):
     return best, cut
 
 
-@njit(cache=True)
+@inner()
 def _cut_numbers(walk, keys, target, mean, min_leaf):
     """The best cut of rows in this order: the sum over sides of squared sums / rows, and the rows on the left.
 
@@ -334,15 +309,25 @@ def _cut_numbers(walk, keys, target, mean, min_leaf):
     return best, cut
 
 
-@njit(cache=True)
+@inner()
 def _list(chosen, listed, used):
-    for code in np.sort(chosen):
-        listed[used] = code
-        used += 1
-    return used
+    """Append some categories, in rising order (Shell's sort: few are usual)."""
+    size = len(chosen)
+    here = listed[used : used + size]
+    _copy(chosen, here, size)
+    gap = size // 2
+    while gap > 0:
+        for i in range(gap, size):
+            code, j = here[i], i
+            while j >= gap and here[j - gap] > code:
+                here[j] = here[j - gap]
+                j -= gap
+            here[j] = code
+        gap //= 2
+    return used + size
 
 
-@njit(cache=True)
+@inner()
 def _mark(here, code_of, listed, goes_left):
     """Note which rows hold a listed category; how many."""
     marked = 0
@@ -352,26 +337,30 @@ def _mark(here, code_of, listed, goes_left):
     return marked
 
 
-@njit(cache=True)
+@inner()
 def _holds(listed, code):
     """Whether a sorted list holds a code."""
-    if len(listed) <= 8:
-        for other in listed:  # noqa: SIM110 (compiled)
-            if other == code:
-                return True
-        return False
-    found = np.searchsorted(listed, code)
-    return found < len(listed) and listed[found] == code
+    low, high = 0, len(listed)
+    while high - low > 8:
+        middle = (low + high) // 2
+        if listed[middle] > code:
+            high = middle
+        else:
+            low = middle
+    for i in range(low, high):  # noqa: SIM110 (compiled)
+        if listed[i] == code:
+            return True
+    return False
 
 
-@njit(cache=True)
+@inner()
 def _between(low, high):
     """A threshold at or above the low value and below the high one, halfway where numbers allow."""
     middle = low + (high - low) / 2 if low > -np.inf else low
     return middle if middle < high else low
 
 
-@njit(cache=True)
+@inner()
 def _part(rows, goes_left, buffer):
     """Move the rows that go left to the front, keeping their order."""
     place, kept = 0, 0
@@ -380,21 +369,21 @@ def _part(rows, goes_left, buffer):
         rows[place] = row
         place += goes_left[row]
         kept += not goes_left[row]
-    rows[place:] = buffer[:kept]
+    for i in range(kept):
+        rows[place + i] = buffer[i]
 
 
 @njit(cache=True)
-def descend(predictor, threshold, child, first, last, listed, values):
-    leaves = np.zeros(values.shape[1], np.int32)
+def descend(predictor, threshold, child, first, last, listed, values, leaves):
+    """Fill `leaves` with the leaf that each column of `values` falls into."""
     for row in range(len(leaves)):
         node, at = 0, predictor[0]
         while at >= 0:
             value = values[at, row]
             if last[node] > first[node]:
-                goes_left = _holds(listed[first[node] : last[node]], int(value))
+                goes_left = _holds(listed[first[node] : last[node]], np.int32(value))
             else:
                 goes_left = value <= threshold[node]
             node = child[node] + (not goes_left)
             at = predictor[node]
         leaves[row] = node
-    return leaves

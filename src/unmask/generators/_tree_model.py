@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +176,7 @@ def _rounded_sample(order, parents, sizes, flat, starts, orders, uniforms):
     return cells
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _pick(weights, uniform):
     """A place with probability by its weight."""
     left = uniform * weights.sum()

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import inner, njit
 from unmask.errors import ParameterError
 from unmask.generators._counts import columns_of, joint, one_way, work_space
 from unmask.generators._generator import Measurement, check_fits, check_positive, claim_for
@@ -198,7 +198,7 @@ def _edge_scores(columns, sizes, starts, shares, total, counters):
     return scores
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _excess(numbers, first, second, counters):
     """Sum of |count - expected| - expected over the cells that occur; leaves the counters zeroed."""
     excess = 0.0

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from unmask.errors import ParameterError
-from unmask.tables.distance import Gower, nearest
+from unmask.tables.distance import nearest_in_order
 from unmask.tables.encode import Unlisted
 from unmask.tables.table import Table, concatenate
 
@@ -49,9 +49,14 @@ def of_table(table: Table, secret: str) -> Guesses:
     return Guesses(table.codes[:, position], numbers)
 
 
-def of_neighbours(people: Table, release: Table, *, secret: str, keys: Sequence[str], k: int, workers: int) -> Guesses:
-    """The most frequent secret of the k nearest rows (the nearest one's, if several are); for numbers the median."""
-    rows = nearest(people, release, k=k, metric=Gower(), columns=keys, workers=workers).rows
+def of_neighbours(
+    people: Table, release: Table, order: np.ndarray, *, secret: str, keys: Sequence[str], k: int, workers: int
+) -> Guesses:
+    """The most frequent secret of the k nearest rows (the nearest one's, if several are); for numbers the median.
+
+    Of rows that are equally near the first in a random `order` counts.
+    """
+    rows = nearest_in_order(people, release, order, k=k, columns=keys, workers=workers)
     found = of_table(release, secret)
     if found.numbers is not None:
         return Guesses(found.codes[rows[:, 0]], _medians(found.numbers[rows]))

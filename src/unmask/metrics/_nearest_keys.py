@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import njit
 from unmask.tables.distance import all_nearest
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table

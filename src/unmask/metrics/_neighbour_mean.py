@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import inner, njit
 from unmask.errors import InputError, ParameterError
 from unmask.tables._kernels import FAR, FAR_SQUARE, MISSING_SQUARE
 from unmask.tables.matching import group_ids
@@ -24,6 +24,7 @@ from unmask.tables.metric import labels
 from unmask.tables.table import Table
 
 CHUNK = 512  # queries at a time: their columns and sums stay in the first-level cache
+SLACK = 1e-9  # of a radius: far more than rounding can take from a distance
 
 
 class Weights(StrEnum):
@@ -131,19 +132,51 @@ def predict(
     queries = own.apply(records.take(first_query), keys, used)
     counts = np.bincount(of_candidate).astype(np.float64)
     totals = np.bincount(of_candidate, weights=known - centre)
-    sums = np.zeros((4, len(first_query)))
-    equal = how.weights is Weights.EQUAL
-
-    def run(low: int) -> None:
-        part = np.ascontiguousarray(queries[low : low + CHUNK].T)
-        _gather(part, candidates, counts, totals, how.radius, equal, sums[:, low : low + CHUNK])
-
-    _in_parts(run, len(queries), workers)
-    near, near_total, exact, exact_total = sums
+    near, near_total, exact, exact_total = _gathered(queries, candidates, (counts, totals), how, workers)
     values = np.divide(near_total, near, out=np.zeros(len(near)), where=near > 0)
     values = np.where(exact > 0, exact_total / np.maximum(exact, 1), values)
     lonely = (near == 0) & (exact == 0)
     return Predictions(centre + values[of_record], lonely[of_record])
+
+
+def _gathered(
+    queries: np.ndarray, candidates: np.ndarray, held: tuple[np.ndarray, np.ndarray], how: Neighbourhood, workers: int
+) -> np.ndarray:
+    """Weights and weighted totals of the near candidates of each query, then those of the exact ones.
+
+    Queries are taken along the widest key, so that those of a chunk are close to each other there, and candidates that none of
+    them can reach are left out. These would add 0, and the others keep their order: the sums are the same bit by bit.
+    """
+    counts, totals = held
+    on_scale = [column[column < FAR] for column in queries.T]
+    widest = int(np.argmax([np.ptp(column) if len(column) else 0.0 for column in on_scale]))
+    order = np.argsort(queries[:, widest], kind="stable")
+    found = np.zeros((4, len(queries)))
+
+    def run(low: int) -> None:
+        rows = order[low : low + CHUNK]
+        part, reached = (
+            np.ascontiguousarray(queries[rows].T),
+            _within_reach(queries[rows, widest], candidates[:, widest], how),
+        )
+        sums = np.zeros((4, len(rows)))
+        if reached.all():
+            _gather(part, candidates, counts, totals, how.radius, how.weights is Weights.EQUAL, sums)
+        else:
+            some = candidates[reached], counts[reached], totals[reached]
+            _gather(part, *some, how.radius, how.weights is Weights.EQUAL, sums)
+        found[:, rows] = sums
+
+    _in_parts(run, len(queries), workers)
+    return found
+
+
+def _within_reach(asked: np.ndarray, offered: np.ndarray, how: Neighbourhood) -> np.ndarray:
+    """Which candidates may be within the radius of any of these queries, by one key. What is on no scale may be near anything."""
+    reach = how.radius * (1 + SLACK)
+    if not asked.max() < FAR:
+        return np.ones(len(offered), dtype=bool)
+    return np.asarray(((offered >= asked.min() - reach) & (offered <= asked.max() + reach)) | (offered >= FAR))
 
 
 def numbers_of(table: Table, name: str) -> np.ndarray:
@@ -151,7 +184,7 @@ def numbers_of(table: Table, name: str) -> np.ndarray:
     return table.numbers[:, table.schema.numeric.index(table.schema.position(name))]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _add_squares(sums, column, number):
     for i in range(sums.size):
         gap = column[i] - number
@@ -159,7 +192,7 @@ def _add_squares(sums, column, number):
         sums[i] += square if square < FAR_SQUARE else MISSING_SQUARE
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _add_weighted(squares, radius, count, total, near, near_total, exact, exact_total):
     for i in range(squares.size):
         distance = math.sqrt(squares[i])
@@ -172,7 +205,7 @@ def _add_weighted(squares, radius, count, total, near, near_total, exact, exact_
         exact_total[i] += total if same else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _add_equal(squares, radius, count, total, near, near_total):
     for i in range(squares.size):
         inside = math.sqrt(squares[i]) <= radius

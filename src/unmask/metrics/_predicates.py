@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numba import njit
+import pandas as pd
 
+from unmask.compiled import inner, njit
 from unmask.tables.schema import Column
 from unmask.tables.table import Table
 
@@ -50,7 +52,6 @@ class Leveled:
     """A table on the common scales, indexed for predicates."""
 
     levels: np.ndarray  # rows x columns, int32
-    order: np.ndarray  # columns x rows: row numbers by rising level
     starts: np.ndarray  # per column, how many rows are below each level; one column after the other
     bases: np.ndarray  # where each column begins in `starts`
     tops: np.ndarray  # number of levels of values; level `top` of a numeric column means missing
@@ -64,12 +65,25 @@ class Leveled:
         """How many rows have each level of a column; for numbers, the missing one and the unlisted one are last."""
         return np.bincount(self.levels[:, column], minlength=self.tops[column] + 2)
 
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Columns x rows: row numbers by rising level."""
+        order = np.empty(self.levels.shape[::-1], dtype=np.int32)
+        for column, top in enumerate(self.tops):  # numpy sorts two bytes in one pass, not by comparing
+            narrow = np.min_scalar_type(int(max(top, self.unlisted[column])))
+            order[column] = np.argsort(self.levels[:, column].astype(narrow), kind="stable")
+        return order
+
+    @cached_property
     def medians(self) -> np.ndarray:
         """The median level of the values present; -1 for categories and for columns without values."""
         found = np.full(len(self.tops), -1.0)
         for column in np.flatnonzero(self.numeric):
-            present = self.levels[self.levels[:, column] < self.tops[column], column]
-            found[column] = np.median(present) if len(present) else -1.0
+            base, top = self.bases[column], self.tops[column]
+            upto = self.starts[base + 1 : base + 1 + top]  # rows at each level or below it
+            if top and (present := upto[-1]):
+                middle = np.searchsorted(upto, [(present - 1) // 2, present // 2], side="right")
+                found[column] = middle.mean()
         return found
 
     def conditions(self, rows: np.ndarray, used: np.ndarray) -> Predicates:
@@ -79,7 +93,7 @@ class Leveled:
         """
         lows, highs = rows.copy(), rows.copy()
         value = self.numeric & (rows < self.tops)
-        upward = value & (rows > self.medians())
+        upward = value & (rows > self.medians)
         highs[upward] = np.broadcast_to(self.tops - 1, rows.shape)[upward]
         lows[value & ~upward] = 0
         never = rows == self.unlisted
@@ -111,23 +125,22 @@ def _scale(tables: Sequence[Table], position: int, column: Column) -> tuple[int,
         return column.code_count, [table.codes[:, position] for table in tables]
     place = tables[0].schema.numeric.index(position)
     numbers = np.concatenate([table.numbers[:, place] for table in tables])
-    present = ~np.isnan(numbers)
-    values, ranks = np.unique(numbers[present], return_inverse=True)
+    ranks, values = pd.factorize(numbers, sort=True)  # hashes: sorts the distinct ones alone
+    present = ranks >= 0
     codes = np.concatenate([table.codes[:, position] for table in tables])
     no_number = codes == column.unlisted_code if column.missing else np.zeros(len(codes), dtype=bool)
     levels = len(values) + no_number  # a text that is no number is not missing: it equals nothing
-    levels[present] = ranks
+    levels[present] = ranks[present]
     return len(values), np.split(levels, np.cumsum([len(table) for table in tables])[:-1])
 
 
 def _indexed(levels: np.ndarray, tops: np.ndarray, numeric: np.ndarray, unlisted: np.ndarray) -> Leveled:
-    order = np.ascontiguousarray(np.argsort(levels, axis=0, kind="stable").T.astype(np.int32))
     below = [
         np.concatenate([[0], np.bincount(levels[:, column], minlength=top + 2).cumsum()])
         for column, top in enumerate(tops)
     ]
     bases = np.cumsum([0, *(len(part) for part in below[:-1])])
-    return Leveled(levels, order, np.concatenate(below), bases, tops, numeric, unlisted)
+    return Leveled(levels, np.concatenate(below), bases, tops, numeric, unlisted)
 
 
 @njit(nogil=True, cache=True)
@@ -154,7 +167,7 @@ def _only_match(levels, order, starts, bases, lows, highs):
     return found
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _meets(levels, lows, highs):
     for column in range(levels.size):  # noqa: SIM110 - compiled
         if levels[column] < lows[column] or levels[column] > highs[column]:

@@ -99,12 +99,14 @@ def inference(
     control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, attempts, rng)
     people = [real.take(rows)] + ([] if holdout is None else [holdout.take(control_rows)])
     blind = _blind(reference or holdout, real.schema, secret, len(rows), rng)
-    release = synthetic.take(rng.permutation(len(synthetic)))  # ties must not depend on the order of the file
+    order = rng.permutation(len(synthetic))  # ties must not depend on the order of the file
     if model is None:
         k = min(neighbours, len(synthetic))
-        guesses = [of_neighbours(part, release, secret=secret, keys=known, k=k, workers=workers) for part in people]
+        guesses = [
+            of_neighbours(part, synthetic, order, secret=secret, keys=known, k=k, workers=workers) for part in people
+        ]
     else:
-        guesses = of_model(model, people, release, secret=secret, keys=known, rng=rng)
+        guesses = of_model(model, people, synthetic.take(order), secret=secret, keys=known, rng=rng)
     column = real.schema.column(secret)
     right = [
         tolerance.accepts(guess, of_table(part, secret), column) for guess, part in zip(guesses, people, strict=True)

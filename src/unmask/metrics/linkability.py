@@ -20,7 +20,7 @@ from scipy.special import gammaln
 from unmask.errors import ParameterError
 from unmask.metrics.legal import Attempts, Criterion, check_tables, chosen_rows, judged, persons
 from unmask.stats.results import Assumption, Estimate
-from unmask.tables.distance import MOST_NEIGHBOURS, Gower, nearest
+from unmask.tables.distance import MOST_NEIGHBOURS, nearest_in_order
 from unmask.tables.schema import Schema, quoted
 from unmask.tables.table import Table
 
@@ -56,15 +56,14 @@ def linkability(
     if not 1 <= neighbours <= MOST_NEIGHBOURS:
         raise ParameterError(f"neighbours is {neighbours}; choose 1 to {MOST_NEIGHBOURS}.")
     k = min(neighbours, len(synthetic))
-    release = synthetic.take(rng.permutation(len(synthetic)))
+    order = rng.permutation(len(synthetic))
     rows = chosen_rows(real, attempts, rng)
     control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, attempts, rng)
 
     def linked(table: Table, chosen: np.ndarray) -> np.ndarray:
         people = table.take(chosen)
         one, other = (
-            nearest(people, release, k=k, metric=Gower(), columns=half, workers=workers).rows
-            for half in (first, second)
+            nearest_in_order(people, synthetic, order, k=k, columns=half, workers=workers) for half in (first, second)
         )
         return (one[:, :, None] == other[:, None, :]).any(axis=(1, 2))
 

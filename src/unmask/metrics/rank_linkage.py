@@ -14,7 +14,8 @@ whatever the tables and the criterion, and about Poisson(1) where no row attract
 (Hoeffding 1951), which bounds the chance of any number of correct links without approximation (Cantelli); the p-value is from
 assignments drawn at random.
 
-Cost: records x release rows x columns per release (and per left-out attribute); memory is bounded (64 MB of ties at a time).
+Cost: at most records x release rows x columns per release (and per left-out attribute), far less where boxes around rows can be
+passed over (`unmask.tables.distance`); memory is bounded (64 MB of ties at a time).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from scipy.special import pdtrc
 from unmask.errors import InputError, ParameterError
 from unmask.metrics._shares import mean_of_shares
 from unmask.stats.results import Estimate
-from unmask.tables.distance import RankCriterion, Ranks, Tied, all_nearest
+from unmask.tables.distance import RankCriterion, Ranks, Tied, all_nearest_in_parts
 from unmask.tables.matching import shared_columns
 from unmask.tables.ranks import ranks
 from unmask.tables.table import Table
@@ -114,8 +115,7 @@ def links(
     own, other = common_ranks(records, release, columns)
     own = own if only is None else own[only]
     size = max(1, min(4096, MOST_TIES // len(other)))
-    for low in range(0, len(own), size):
-        yield all_nearest(own[low : low + size], other, metric=Ranks(criterion), workers=workers)
+    return all_nearest_in_parts(own, other, at_once=size, metric=Ranks(criterion), workers=workers)
 
 
 def common_ranks(records: Table, release: Table, columns: Sequence[str] | None) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ rows at the rim can be isolated by "at least as extreme", so multivariate predic
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -30,6 +30,7 @@ from unmask.stats.results import Estimate
 from unmask.tables.schema import Schema, quoted
 from unmask.tables.table import Table
 
+MOST_ROWS = 1_000_000  # of either table that are asked: every one is sorted by every column
 ROUNDS = 20  # how many times as many draws as attempts before the attacker gives up
 
 
@@ -67,11 +68,20 @@ def singling_out(
     """How often a predicate that matches one synthetic row matches exactly one real row.
 
     `width` columns make a multivariate predicate; None = two to all, each number equally often. There are at most as many
-    attempts as there are people to compare. The baseline's `reference` is the holdout unless another table is given.
+    attempts as there are people to compare. Of a table of more than MOST_ROWS rows a random part is asked. The baseline's
+    `reference` is the holdout unless another table is given.
     """
     check_tables(real, synthetic, holdout=holdout, reference=reference, attempts=attempts)
     if mode not in list(Mode):
         raise ParameterError(f"mode is '{mode}'; choose one of {quoted(Mode)}.")
+    if max(len(real), len(synthetic)) > MOST_ROWS:
+        rows, published = (_some(table, rng) for table in (real, synthetic))
+        part = singling_out(
+            real.take(rows), synthetic.take(published), holdout=holdout, reference=reference, mode=mode, width=width,
+            attempts=attempts, confidence=confidence, rng=rng,
+        )  # fmt: skip
+        note = f"{len(published):,} of {len(synthetic):,} published rows and {len(rows):,} of {len(real):,} real rows were asked."
+        return replace(part, rows=rows[part.rows], singled_out=rows[part.singled_out], notes=(*part.notes, note))
     size = len(real) if holdout is None else min(len(real), len(holdout))
     attempts = min(attempts, size)
     real_rows = chosen_rows(real, size, rng)
@@ -107,6 +117,13 @@ def singling_out(
         on_all=on_all,
         singled_out=np.unique(hits_on_all[hits_on_all >= 0]),
     )
+
+
+def _some(table: Table, rng: np.random.Generator) -> np.ndarray:
+    """All rows, or a random part of a very large table."""
+    if len(table) <= MOST_ROWS:
+        return np.arange(len(table))
+    return np.sort(rng.choice(len(table), MOST_ROWS, replace=False))
 
 
 def _widths(width: int | None, columns: int) -> tuple[int, int]:

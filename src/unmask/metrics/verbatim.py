@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom, poisson
+from scipy.special import betainc, pdtrc
 
 from unmask.metrics._chance import expected_matches, is_code, is_random
 from unmask.metrics._passages import is_prose, passages
@@ -112,7 +112,7 @@ def verbatim(real: OwnTexts, published: Sequence[str], holdout: OwnTexts | None 
     (mine, shown), *held = (_of_people(side, *mark) for side, mark in zip(sides, marks.of_sides, strict=True))
     theirs = held[0][0] if held else None
     by_chance, random = (None, False) if prose else _format(real, published)
-    p_format = None if by_chance is None else float(poisson.sf(mine[0] - 1, MARGIN * by_chance))
+    p_format = None if by_chance is None else _at_least(mine[0], MARGIN * by_chance)
     p_holdout = fisher(mine, theirs) if theirs is not None and mine[1] and theirs[1] else None
     p_again = _again(mine[0], marks.pairs, sides, len(published)) if prose or by_chance is not None else None
     return Verbatim(mine, theirs, prose, by_chance, random, p_format, p_holdout, p_again, shown, marks.pairs)
@@ -126,7 +126,12 @@ def _again(hits: int, pairs: int, sides: Sequence[OwnTexts], rows: int) -> float
     """
     people = sum(side.people for side in sides)
     ratio = 2 * rows / max(1, people - 1) * sides[0].people / people
-    return float(binom.sf(hits - 1, hits + pairs, ratio / (1 + ratio)))
+    return float(betainc(hits, pairs + 1, ratio / (1 + ratio))) if hits else 1.0
+
+
+def _at_least(count: int, mean: float) -> float:
+    """How probable so many or more are under a Poisson law."""
+    return float(pdtrc(count - 1, mean)) if count else 1.0
 
 
 def met(one: OwnTexts, other: OwnTexts, *, least: float, level: float) -> tuple[np.ndarray, np.ndarray]:
@@ -142,7 +147,7 @@ def met(one: OwnTexts, other: OwnTexts, *, least: float, level: float) -> tuple[
         not both
         or not code
         or len(both) < least * len(held)
-        or poisson.sf(len(both) - 1, expected_matches(known, held)) > level
+        or _at_least(len(both), expected_matches(known, held)) > level
     ):
         both = set()
     return np.array([text in both for text in mine]), np.array([text in both for text in theirs])

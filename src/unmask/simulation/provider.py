@@ -11,8 +11,8 @@ with limits that got noise once. After c calls all that is promised is (c + 1) e
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import inner, njit
 from unmask.errors import InputError
 from unmask.generators._generator import Model
 from unmask.metrics.filters import Filter
@@ -156,7 +156,7 @@ def _two_nearest(codes: np.ndarray, columns: np.ndarray, found: np.ndarray) -> N
         found[query, 0], found[query, 1] = first, second
 
 
-@njit(cache=True)
+@inner()
 def _add_mismatches(column: np.ndarray, code: int, gaps: np.ndarray) -> None:
     for row in range(len(column)):
         gaps[row] += column[row] != code

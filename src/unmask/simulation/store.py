@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,16 +50,17 @@ class FileStore:
     def get(self, task: Task, names: Sequence[str] | None = None) -> Arrays | Failed | None:
         """The outcome of a task; None if it has none yet, or if its file is damaged and must be drawn again.
 
-        `names` reads these arrays only.
+        `names` reads these arrays only. Of two who played it one may have failed, for lack of memory say: a draw counts more.
         """
-        failed = self.directory / f"{task.id}.failed.json"
-        if failed.exists():
-            return Failed(_message(failed))
         try:
-            return unseal(self._path(task), self._identity(task), names)
+            arrays = unseal(self._path(task), self._identity(task), names)
         except DamagedError:
             self.damaged.add(task.id)
-            return None
+            arrays = None
+        if arrays is not None:
+            return arrays
+        failed = self._failed(task)
+        return Failed(_message(failed)) if failed.exists() else None
 
     def has(self, task: Task) -> bool:
         """Whether a task is done: whether `get` has arrays for it."""
@@ -66,15 +69,27 @@ class FileStore:
     def put(self, task: Task, outcome: Arrays | Failed) -> None:
         if isinstance(outcome, Failed):
             text = json.dumps({"message": outcome.message})
-            write_atomically(self.directory / f"{task.id}.failed.json", text, private=True, group=self.group)
+            write_atomically(self._failed(task), text, private=True, group=self.group)
             return
         write_atomically(self._path(task), seal(outcome, self._identity(task)), private=True, group=self.group)
-        (self.directory / f"{task.id}.failed.json").unlink(missing_ok=True)
+        with suppress(OSError):  # it counts for nothing now
+            self._failed(task).unlink()
 
     def forget_failures(self, tasks: Sequence[Task]) -> None:
         """So that they are tried again, by whoever works here."""
+        there = self.present()
         for task in tasks:
-            (self.directory / f"{task.id}.failed.json").unlink(missing_ok=True)
+            if task.id in there:
+                with suppress(FileNotFoundError):
+                    self._failed(task).unlink()
+
+    def present(self) -> set[str]:
+        """The tasks that have a file of either kind, by one look at the folder; `get` says what it is worth."""
+        with os.scandir(self.directory) as entries:
+            return {entry.name.partition(".")[0] for entry in entries}
+
+    def _failed(self, task: Task) -> Path:
+        return self.directory / f"{task.id}.failed.json"
 
     def _path(self, task: Task) -> Path:
         return self.directory / f"{task.id}.npz"

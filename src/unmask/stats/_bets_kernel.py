@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import njit
 from unmask.stats._checks import FloatArray
 
 TOGETHER = 16  # runs whose gains are multiplied before a log is taken: far from the limits of a float

@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 INPUTS = 15  # rows of bits that four bits can count
 PLANES = 5  # bits of a number of mismatches
@@ -42,7 +43,7 @@ def spread(codes, starts, bits):
             bits[starts[column] + codes[column, row], row >> 6] &= ~(np.uint64(1) << np.uint64(row & 63))
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def ones(word):
     """How many bits are set. LLVM knows this by heart, and takes one instruction where there is one."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -51,14 +52,14 @@ def ones(word):
     return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add(a, b, c):
     """Three bits in, a sum and a carry out."""
     odd = a ^ b
     return odd ^ c, (a & b) | (odd & c)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _fifteen(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o):  # noqa: E741
     """How many of fifteen words have each bit, in four bits, the least first."""
     a, p = _add(a, b, c)
@@ -75,7 +76,7 @@ def _fifteen(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o):  # noqa: E741
     return a, b, c, d
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _thirty(one, other):
     """Two such numbers added, in five bits."""
     a, carry = one[0] ^ other[0], one[0] & other[0]
@@ -85,7 +86,7 @@ def _thirty(one, other):
     return a, b, c, d, carry
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _less(number, taken):
     """A number of five bits less another one, modulo 32."""
     a, borrow = number[0] ^ taken[0], ~number[0] & taken[0]
@@ -95,12 +96,12 @@ def _less(number, taken):
     return a, b, c, d, number[4] ^ taken[4] ^ borrow
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _subtract(a, b, borrow):
     return a ^ b ^ borrow, (~a & (b | borrow)) | (b & borrow)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def spelt(number):
     """A number as five words: the same bits for all candidates."""
     none, full = np.uint64(0), ~np.uint64(0)
@@ -113,7 +114,7 @@ def spelt(number):
     )
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _count_six(bits, p, q, low):
     """How many candidates have low, low + 1, .. low + 5 mismatches."""
     none, taken = np.uint64(0), spelt(low)
@@ -144,7 +145,7 @@ def _count_six(bits, p, q, low):
     return u, v, w, x, y, z
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _places(r, at):
     """Fifteen of a query's rows of bits."""
     return (
@@ -153,7 +154,7 @@ def _places(r, at):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _count_mismatches(pairs, wide, query, k, counts):
     """Add to `counts` how many candidates of the block have 0, 1, 2, ... mismatches, until there are k; returns where.
 
@@ -178,7 +179,7 @@ def _count_mismatches(pairs, wide, query, k, counts):
     return pairs.width
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _own_mismatches(bits, places, row):
     count = 0
     for place in places:
@@ -186,7 +187,7 @@ def _own_mismatches(bits, places, row):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_two(total, one, other, carry):
     for i in range(total.size):
         a, b, c = total[i], one[i], other[i]
@@ -195,7 +196,7 @@ def _add_two(total, one, other, carry):
         carry[i] = (b & c) | (a & odd)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_one(total, one, carry):
     for i in range(total.size):
         a, b = total[i], one[i]
@@ -203,13 +204,13 @@ def _add_one(total, one, carry):
         carry[i] = a & b
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _copy(total, one):
     for i in range(total.size):
         total[i] = one[i]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_up(total, rows, places, count, carries):
     """One bit of the sum of some rows; returns how many rows of carries there are. They may lie where added rows lay."""
     made = 0
@@ -223,7 +224,7 @@ def _add_up(total, rows, places, count, carries):
     return made
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def fill_planes(pairs, query, planes, carries, straight):
     """The mismatches of all candidates with one query, written down: bit by bit, the least first."""
     left, plane = _add_up(planes[0], pairs.bits, pairs.places[query], pairs.width, carries), 1
@@ -232,7 +233,7 @@ def fill_planes(pairs, query, planes, carries, straight):
         plane += 1
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def collect(planes, total, level, found, count):
     """Put the candidates with so many mismatches into `found` behind the first `count`; returns how many it holds then."""
     a, b, c, d, e = planes[0], planes[1], planes[2], planes[3], planes[4]
@@ -271,7 +272,7 @@ def by_levels(pairs, start, stop, wide, k, counts, rows):
                 rows[query] = pairs.first + found[1 if own else 0]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def room(pairs):
     words = pairs.bits.shape[1]
     planes, carries = np.zeros((PLANES, words), np.uint64), np.empty((pairs.width // 2 + 1, words), np.uint64)

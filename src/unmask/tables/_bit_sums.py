@@ -7,8 +7,8 @@ more of them than the k-th sum are measured as `unmask.tables._kernels` does it,
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import inner, njit
 from unmask.tables._bit_kernels import LEVELS, collect, fill_planes, ones, room, spelt
 from unmask.tables._kth_kernels import ROOM, _sort
 
@@ -16,7 +16,7 @@ HALVINGS = 16  # at most, to find a limit that few sums are below
 FINITE, NOWHERE = 1e300, 2**62  # sums are at most the number of columns; a row behind all others
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _among(planes, width, k):
     """The number of mismatches within which there are k candidates of the block; that of columns if there are fewer."""
     together, a, b, c, d, e = 0, planes[0], planes[1], planes[2], planes[3], planes[4]
@@ -31,7 +31,7 @@ def _among(planes, width, k):
     return width
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _upto(values, limit):
     count = 0
     for i in range(values.size):
@@ -39,7 +39,7 @@ def _upto(values, limit):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _least(values, size, k, scratch):
     """Sort the k least of the first `size` values to the front: halving finds a limit that few others are below."""
     part, low, high = values[:size], 0.0, values[0]
@@ -62,7 +62,7 @@ def _least(values, size, k, scratch):
     _sort(values, count, scratch)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _take_in(pairs, query, found, mismatches, k, best, size, scratch):
     """Sort the Gower sums of these candidates into `best`, which holds `size` sums; returns how many it holds then, k at most."""
     numbers, weights, candidates = pairs.numbers[query], pairs.weights, pairs.candidates
@@ -87,7 +87,7 @@ def _take_in(pairs, query, found, mismatches, k, best, size, scratch):
     return size
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _first_at(pairs, query, found, mismatches, least):
     """The first of these candidates whose Gower sum is the least one, as a row number of all blocks; NOWHERE if there is none."""
     numbers, weights, candidates = pairs.numbers[query], pairs.weights, pairs.candidates
@@ -149,7 +149,7 @@ def by_measuring(pairs, order, start, stop, sums, rows):
     return measured
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _alike(one, other):
     same = True
     for i in range(one.size):

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 BLOCK = 2048  # candidates at a time: 15 one-byte columns and the sums fit 48 kB
 TILE = 64  # rows looked through one by one once a tile is known to hold something better
@@ -44,20 +45,20 @@ class Work(NamedTuple):
     far: np.generic  # a sum that no pair reaches, of the type of the sums
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_mismatches(sums, column, code):
     for i in range(sums.size):
         sums[i] += column[i] != code
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_capped(sums, column, number, weight, cap):
     for i in range(sums.size):
         gap = abs(column[i] - number) * weight
         sums[i] += gap if gap < cap else cap
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_squared(sums, column, number, weight):
     for i in range(sums.size):
         gap = (column[i] - number) * weight
@@ -65,21 +66,21 @@ def _add_squared(sums, column, number, weight):
         sums[i] += square if square < FAR_SQUARE else MISSING_SQUARE
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _keep_largest(sums, column, number, weight):
     for i in range(sums.size):
         gap = abs(column[i] - number) * weight
         sums[i] = gap if gap > sums[i] else sums[i]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _keep_smallest(sums, column, number, weight):
     for i in range(sums.size):
         gap = abs(column[i] - number) * weight
         sums[i] = gap if gap < sums[i] else sums[i]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _any_below(sums, limit):
     found = False
     for i in range(sums.size):
@@ -87,7 +88,7 @@ def _any_below(sums, limit):
     return found
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _count_upto(sums, limit):
     count = 0
     for i in range(sums.size):
@@ -95,13 +96,13 @@ def _count_upto(sums, limit):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _copy(sums, mismatches):
     for i in range(sums.size):
         sums[i] = mismatches[i]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_numbers(work, sums, mismatches, row, low, queries, candidates):
     if queries is None:  # decided when compiled: `sums` is `mismatches`
         return
@@ -121,7 +122,7 @@ def _add_numbers(work, sums, mismatches, row, low, queries, candidates):
             _keep_smallest(sums, column, queries[row, j], weights[j])
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _measure(work, sums, mismatches, row, low):
     """Fill `sums` with what separates query `row` from candidates low, low + 1, ...; put its own row out of reach."""
     queries, candidates = work.queries, work.candidates
@@ -136,7 +137,7 @@ def _measure(work, sums, mismatches, row, low):
         sums[same] = work.far
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _keep_best(best, rows, sums, low):
     """Sort what is better than the worst kept into the list; rows come in rising order, so ties keep the lowest."""
     last = best.size - 1

@@ -13,9 +13,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 BLOCK = 2048  # candidates at a time: their columns stay in the first-level cache while a group of queries passes
+TILE = 16_384  # candidates whose sums stay in the second-level cache for a group of queries
 GROUP = 8  # queries at a time
 LANES = 128  # rows are padded to a multiple: whole vectors on every machine, and at least as many as the largest k
 CODES_AT_ONCE, STEPS_AT_ONCE = 4, 2  # columns are padded to a multiple
@@ -45,44 +47,59 @@ class Pairs(NamedTuple):
     unit: int  # steps that one mismatch counts
 
 
-@njit(nogil=True, cache=True)
-def _add_mismatches(sums, place, columns, codes, row, low, high):
+@inner()
+def _add_mismatches(sums, place, columns, codes, row, tile, low, high):
     for j in range(0, columns.shape[0], CODES_AT_ONCE):
         a, b, c, d = codes[j, row], codes[j + 1, row], codes[j + 2, row], codes[j + 3, row]
         for i in range(low, high):
+            at = tile + i
             sums[place, i] += (
-                (columns[j, i] != a) + (columns[j + 1, i] != b) + (columns[j + 2, i] != c) + (columns[j + 3, i] != d)
+                (columns[j, at] != a)
+                + (columns[j + 1, at] != b)
+                + (columns[j + 2, at] != c)
+                + (columns[j + 3, at] != d)
             )
 
 
-@njit(nogil=True, cache=True)
-def _add_steps(sums, place, mismatches, columns, steps, row, unit, low, high):
+@inner()
+def _add_steps(sums, place, mismatches, columns, steps, row, unit, tile, low, high):
     cap = np.uint16(unit)
     for i in range(low, high):
         sums[place, i] = np.uint16(mismatches[place, i]) * cap
     for j in range(0, columns.shape[0], STEPS_AT_ONCE):
         a, b = steps[j, row], steps[j + 1, row]
         for i in range(low, high):
-            first = np.uint16(max(columns[j, i], a) - min(columns[j, i], a))
-            second = np.uint16(max(columns[j + 1, i], b) - min(columns[j + 1, i], b))
+            one, other = columns[j, tile + i], columns[j + 1, tile + i]
+            first, second = np.uint16(max(one, a) - min(one, a)), np.uint16(max(other, b) - min(other, b))
             sums[place, i] += min(first, cap) + min(second, cap)
 
 
-@njit(nogil=True, cache=True)
-def _count_mismatches(pairs, mismatches, first, last):
-    """Fill the rows of `mismatches` for queries first, first + 1, ... up to last."""
-    queries, candidates = pairs.queries, pairs.candidates
+@inner()
+def _count_mismatches(pairs, mismatches, tile, width, first, last):
+    """Fill the rows of `mismatches` for queries first, first + 1, ... up to last, and so many candidates from `tile` on."""
+    queries, candidates, offset = pairs.queries, pairs.candidates, np.uint64(tile)
     mismatches[:] = 0
-    for low in range(0, mismatches.shape[1], BLOCK):
-        high = min(low + BLOCK, mismatches.shape[1])
+    for low in range(0, width, BLOCK):
+        high = min(low + BLOCK, width)
         for row in range(first, last):
             place, start, stop = row - first, np.uint64(low), np.uint64(high)
-            _add_mismatches(mismatches, place, candidates.narrow, queries.narrow, row, start, stop)
+            _add_mismatches(mismatches, place, candidates.narrow, queries.narrow, row, offset, start, stop)
             if candidates.wide.shape[0]:
-                _add_mismatches(mismatches, place, candidates.wide, queries.wide, row, start, stop)
+                _add_mismatches(mismatches, place, candidates.wide, queries.wide, row, offset, start, stop)
 
 
-@njit(nogil=True, cache=True)
+@inner()
+def _count_steps(pairs, steps, mismatches, tile, width, first, last):
+    """The same of steps: mismatches and numbers."""
+    columns, asked, offset = pairs.candidates.steps, pairs.queries.steps, np.uint64(tile)
+    for low in range(0, width, BLOCK):
+        high = min(low + BLOCK, width)
+        for row in range(first, last):
+            place, start, stop = row - first, np.uint64(low), np.uint64(high)
+            _add_steps(steps, place, mismatches, columns, asked, row, pairs.unit, offset, start, stop)
+
+
+@inner()
 def _least(sums):
     least = sums[0]
     for i in range(sums.size):
@@ -90,7 +107,7 @@ def _least(sums):
     return least
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _count_upto(sums, limit):
     count, most = np.uint32(0), sums.dtype.type(limit)
     for i in range(sums.size):
@@ -98,7 +115,7 @@ def _count_upto(sums, limit):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _first(sums, value):
     for i in range(sums.size):
         if sums[i] == value:
@@ -115,7 +132,7 @@ def by_counting(pairs, start, stop, ks, mismatches, best, rows):
     far = np.iinfo(mismatches.dtype).max
     for first in range(start, stop, GROUP):
         last = min(first + GROUP, stop)
-        _count_mismatches(pairs, mismatches, first, last)
+        _count_mismatches(pairs, mismatches, 0, mismatches.shape[1], first, last)
         for row in range(first, last):
             sums = mismatches[row - first]
             sums[pairs.total :] = far
@@ -132,7 +149,7 @@ def by_counting(pairs, start, stop, ks, mismatches, best, rows):
                 limit += 1
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _group_minima(sums, least):
     """Least sum of rows i, i + LANES, i + 2 * LANES, ... for each i.
 
@@ -145,7 +162,7 @@ def _group_minima(sums, least):
             least[i] = min(least[i], sums[low + i])
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _reach(least, k, unit):
     """A number of steps within which at least k groups lie (all, if there are fewer), at most FINE_ENOUGH too many."""
     low, high = 0, unit
@@ -160,7 +177,7 @@ def _reach(least, k, unit):
     return high
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _collect(steps, least, limit, near, found):
     """Put the rows with at most `limit` steps into `found`; returns how many. No branches: they would be guessed wrong."""
     groups, count, most = 0, 0, np.uint16(limit)
@@ -174,7 +191,7 @@ def _collect(steps, least, limit, near, found):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _sort(values, size, scratch):
     """Sort the first few values by counting how many are smaller, again without branches."""
     padded = -(-size // 16) * 16
@@ -191,16 +208,23 @@ def _sort(values, size, scratch):
         values[i] = highest
 
 
-@njit(nogil=True, cache=True)
-def _measure(pairs, row, mismatches, place, rows, k, sums, scratch):
-    """Fill `sums` with the k least Gower sums of these rows, or more of them, in rising order; returns how many."""
+@inner()
+def _gower_sum(pairs, row, mismatches, candidate):
+    """Mismatches first, then numbers in the order of the schema."""
     queries, candidates, weights = pairs.queries.numbers, pairs.candidates.numbers, pairs.weights
-    size, worst = 0, np.inf
-    for i in rows:
-        total = float(mismatches[place, i])
-        for j in range(weights.size):
-            gap = abs(candidates[i, j] - queries[row, j]) * weights[j]
-            total += gap if gap < 1.0 else 1.0
+    total = float(mismatches)
+    for j in range(weights.size):
+        gap = abs(candidates[candidate, j] - queries[row, j]) * weights[j]
+        total += gap if gap < 1.0 else 1.0
+    return total
+
+
+@inner()
+def _measure(pairs, row, mismatches, low, found, k, sums, size, scratch):
+    """Put the Gower sums of these rows of a tile among `sums`: the k least ones in rising order, or all; returns how many."""
+    worst = sums[k - 1] if size >= k else np.inf
+    for place in found:
+        total = _gower_sum(pairs, row, mismatches[place], low + place)
         if total < worst:
             sums[size] = total
             size += 1
@@ -210,61 +234,67 @@ def _measure(pairs, row, mismatches, place, rows, k, sums, scratch):
                 if worst == 0.0:  # coarse tables: a crowd of equal rows
                     break
     _sort(sums, size, scratch)
-    return size
+    return min(size, k)
 
 
-@njit(nogil=True, cache=True)
-def _first_at(pairs, row, mismatches, place, rows, least):
-    """The lowest of these rows whose Gower sum is the least one."""
-    queries, candidates, weights = pairs.queries.numbers, pairs.candidates.numbers, pairs.weights
-    lowest = pairs.total
-    for i in rows:
-        if i >= lowest:
-            continue
-        total = float(mismatches[place, i])
-        for j in range(weights.size):
-            gap = abs(candidates[i, j] - queries[row, j]) * weights[j]
-            total += gap if gap < 1.0 else 1.0
-        if total == least:
-            lowest = i
-    return lowest
+@inner()
+def _first_at(pairs, row, mismatches, low, found, least):
+    """The lowest of these rows of a tile whose Gower sum is the least one; -1 if none has it."""
+    lowest = mismatches.size
+    for place in found:
+        if place < lowest and _gower_sum(pairs, row, mismatches[place], low + place) == least:
+            lowest = place
+    return low + lowest if lowest < mismatches.size else -1
 
 
 @njit(nogil=True, cache=True)
 def by_steps(pairs, start, stop, ks, mismatches, steps, found, best, rows):
     """Fill `best` (queries x ks, full of infinity) with the k-th least Gower sum, for each k of rising `ks`.
 
-    `rows` gets the first candidate with the least one, unless it is empty.
-    Rounding adds at most one step per column of numbers, so what is nearer than a sum has at most
+    `rows` gets the first candidate with the least one, unless it is empty. Candidates are taken a tile at a time, whose sums
+    stay in the cache. Rounding adds at most one step per column of numbers, so what is nearer than a sum has at most
     sum * unit + columns steps; one more for the rounding of floats.
     """
     slack, least, k = pairs.weights.size + 1, np.empty(LANES, np.uint16), ks[-1]
-    sums, scratch, groups = np.empty(ROOM), np.empty(ROOM), np.empty(LANES + 1, np.int64)
-    queries, candidates, unit = pairs.queries, pairs.candidates, pairs.unit
+    scratch, groups = np.empty(ROOM), np.empty(LANES + 1, np.int64)
+    sums, sizes = np.empty((GROUP, ROOM)), np.empty(GROUP, np.int64)
+    whole = pairs.candidates.steps.shape[1]
     for first in range(start, stop, GROUP):
         last = min(first + GROUP, stop)
-        _count_mismatches(pairs, mismatches, first, last)
-        for low in range(0, steps.shape[1], BLOCK):
-            high = min(low + BLOCK, steps.shape[1])
+        sizes[:] = 0
+        for low in range(0, whole, TILE):
+            width = min(TILE, whole - low)
+            _count_mismatches(pairs, mismatches, low, width, first, last)
+            _count_steps(pairs, steps, mismatches, low, width, first, last)
             for row in range(first, last):
-                place, begin, end = row - first, np.uint64(low), np.uint64(high)
-                _add_steps(steps, place, mismatches, candidates.steps, queries.steps, row, unit, begin, end)
-        for row in range(first, last):
-            near = steps[row - first]
-            near[pairs.total :] = OUT_OF_REACH
-            if pairs.exclude_same_row:
-                near[row] = OUT_OF_REACH
-            _group_minima(near, least)
-            needed, limit = min(_reach(least, k, unit) + 2 * slack, OUT_OF_REACH - 1), -1
-            while needed > limit:  # a second time where numbers lie outside their range: steps say little there
-                limit = needed
-                count = _collect(near, least, limit, groups, found)
-                size = _measure(pairs, row, mismatches, row - first, found[:count], k, sums, scratch)
-                needed = OUT_OF_REACH - 1
+                place = row - first
+                near, mine, size = steps[place, :width], mismatches[place, :width], sizes[place]
+                near[max(0, pairs.total - low) :] = OUT_OF_REACH
+                if pairs.exclude_same_row and low <= row < low + width:
+                    near[row - low] = OUT_OF_REACH
+                _group_minima(near, least)
+                before = sums[place, 0] if size else np.inf
                 if size >= k:
-                    needed = min(int(sums[k - 1] * unit) + slack, needed)
-            if rows.size and size:
-                rows[row] = _first_at(pairs, row, mismatches, row - first, found[:count], sums[0])
+                    needed = min(int(sums[place, k - 1] * pairs.unit) + slack, OUT_OF_REACH - 1)
+                    if _least(least) > needed:
+                        continue
+                else:
+                    needed = min(_reach(least, k, pairs.unit) + 2 * slack, OUT_OF_REACH - 1)
+                kept, limit = size, -1
+                earlier = sums[place, :kept].copy()
+                while needed > limit:  # a second time where numbers lie outside their range: steps say little there
+                    limit = needed
+                    sums[place, :kept] = earlier
+                    count = _collect(near, least, limit, groups, found)
+                    size = _measure(pairs, row, mine, low, found[:count], k, sums[place], kept, scratch)
+                    if size < k:
+                        needed = OUT_OF_REACH - 1
+                    elif kept < k:
+                        needed = min(int(sums[place, k - 1] * pairs.unit) + slack, OUT_OF_REACH - 1)
+                sizes[place] = size
+                if rows.size and size and sums[place, 0] < before:
+                    rows[row] = _first_at(pairs, row, mine, low, found[:count], sums[place, 0])
+        for row in range(first, last):
             for place in range(ks.size):
-                if ks[place] <= size:
-                    best[row, place] = sums[ks[place] - 1]
+                if ks[place] <= sizes[row - first]:
+                    best[row, place] = sums[row - first, ks[place] - 1]

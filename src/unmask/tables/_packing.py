@@ -99,7 +99,7 @@ def prepare(
         return _rank_task(queries, candidates, metric, names, exclude_same_row)
     if not (isinstance(queries, Table) and isinstance(candidates, Table)):
         raise _tables_needed(metric)
-    chosen = _chosen(queries, candidates, names)
+    chosen = chosen_columns(queries, candidates, names)
     measured = [
         column for column in chosen if isinstance(metric, Euclid) or (isinstance(metric, Gower) and column.is_numeric)
     ]
@@ -142,8 +142,9 @@ class KthTask:
         return self.pairs.weights.size > 0
 
     def buffers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mismatches and steps of a group of queries against all candidates, and room for row numbers."""
-        shape = (kth.GROUP, self.pairs.candidates.narrow.shape[1])
+        """Mismatches and steps of a group of queries against candidates, and room for row numbers."""
+        rows = self.pairs.candidates.narrow.shape[1]
+        shape = (kth.GROUP, min(rows, kth.TILE) if self.measured else rows)
         return np.empty(shape, self.mismatch_type), np.empty(shape, np.uint16), np.empty(shape[1] + 1, np.int64)
 
 
@@ -171,7 +172,7 @@ def compared(
     _check_same_row(queries, candidates, exclude_same_row)
     if not (isinstance(queries, Table) and isinstance(candidates, Table)):
         raise _tables_needed(metric)
-    chosen = _chosen(queries, candidates, names)
+    chosen = chosen_columns(queries, candidates, names)
     if len(chosen) >= kth.OUT_OF_REACH:
         raise ParameterError(f"{len(chosen):,} columns are too many; compare fewer than {kth.OUT_OF_REACH:,}.")
     measured = [column for column in chosen if isinstance(metric, Gower) and column.is_numeric]
@@ -233,7 +234,8 @@ def _tables_needed(metric: Metric) -> ParameterError:
     return ParameterError(f"{metric} compares tables; for plain arrays of ranks use metric=Ranks(...).")
 
 
-def _chosen(queries: Table, candidates: Table, names: Sequence[str] | None) -> list[Column]:
+def chosen_columns(queries: Table, candidates: Table, names: Sequence[str] | None) -> list[Column]:
+    """The columns to compare, in the order of the schema."""
     if names is None and queries.schema is candidates.schema:
         return list(queries.schema.columns)  # nothing to check: spares a tenth of a millisecond
     return shared_columns((queries, candidates), names)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 NEAR = 5  # rows with 0, 1, .. 4 unequal columns are counted
 BLOCK = 4096  # rows whose sums stay in the fastest cache
@@ -115,7 +116,7 @@ def _renumbered(codes: np.ndarray, known: np.ndarray, kind: type[np.unsignedinte
     return table[np.where((codes < 0) | (codes > known[-1]), len(table) - 1, codes)]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_units(columns, asked, units, first, sums):
     none = np.uint16(0)
     for j in range(0, columns.shape[0], 2):
@@ -125,7 +126,7 @@ def _add_units(columns, asked, units, first, sums):
             sums[row] += (c if one[row] == a else none) + (d if other[row] == b else none)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_equal(columns, asked, first, equal):
     for j in range(0, columns.shape[0], 2):
         one, other = columns[j, first : first + equal.size], columns[j + 1, first : first + equal.size]
@@ -134,7 +135,7 @@ def _add_equal(columns, asked, first, equal):
             equal[row] += (one[row] == a) + (other[row] == b)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def largest(values):
     """The largest of some values that are 0 or more."""
     most = values[0]
@@ -143,7 +144,15 @@ def largest(values):
     return most
 
 
-@njit(nogil=True, cache=True)
+@inner()
+def _occurrences(values, value):
+    count, wanted = np.uint32(0), values.dtype.type(value)
+    for row in range(values.size):
+        count = np.uint32(count + np.uint32(values[row] == wanted))
+    return count
+
+
+@inner()
 def fill_units(pairs, person, first, sums):
     """Sums of units of one person's agreements with rows first, first + 1, ..."""
     sums[:] = np.uint16(0)
@@ -151,7 +160,7 @@ def fill_units(pairs, person, first, sums):
     _add_units(pairs.wide, pairs.wide_asked[person], pairs.wide_units[person], first, sums)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _agrees(pairs, person, column, row):
     at, count = pairs.place[column], pairs.narrow.shape[0]
     if at < count:
@@ -159,13 +168,23 @@ def _agrees(pairs, person, column, row):
     return pairs.wide[at - count, row] == pairs.wide_asked[person, at - count]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def weighed(pairs, person, row):
     """The plain sum of the weights of the columns in which a row agrees, in the order of the columns."""
     total = np.float32(0.0)
     for column in range(pairs.place.size):
         if _agrees(pairs, person, column, row):
             total += pairs.weights[person, column]
+    return total
+
+
+@inner()
+def weighed_whole(pairs, person):
+    """The plain sum of all weights of columns in which a row could agree: no row is worth more."""
+    total = np.float32(0.0)
+    for column in range(pairs.place.size):
+        weight = pairs.weights[person, column]
+        total += weight if weight > 0 else np.float32(0.0)
     return total
 
 
@@ -187,8 +206,8 @@ def _compare(pairs, own, best, near, counting, equal):
                 equal[:size] = 0
                 _add_equal(pairs.narrow, pairs.narrow_asked[person], first, equal[:size])
                 _add_equal(pairs.wide, pairs.wide_asked[person], first, equal[:size])
-                if np.int64(largest(equal[:size])) + NEAR > width:
-                    for row in range(size):
-                        unequal = width - np.int64(equal[row])
-                        if unequal < NEAR and row != skipped:
-                            near[person, unequal] += 1
+                most_equal = np.int64(largest(equal[:size]))
+                for unequal in range(max(0, width - most_equal), min(NEAR, width + 1)):
+                    near[person, unequal] += _occurrences(equal[:size], width - unequal)
+                if 0 <= skipped < size and width - np.int64(equal[skipped]) < NEAR:
+                    near[person, width - np.int64(equal[skipped])] -= 1

@@ -13,9 +13,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from unmask.tables.agreement import best_agreement
+from unmask.compiled import inner, njit
+from unmask.tables.agreement import NEAR, Agreement, agreement, best_agreement
+from unmask.tables.near_counts import near_counts
 
 ROWS = 8192  # sorted at a time: fifteen copies of fifteen columns are 4 MB
 MOST_PEOPLE = 50_000  # at a time: the values of so many, "any other" and "none" fit two bytes
@@ -85,6 +86,13 @@ class BestMatch:
                 _search(asked, some, places.astype(np.int64) - first, best)
             found.append(best)
         return np.concatenate([np.empty(0, dtype=np.float32), *found])
+
+    def agreement(self, rows: np.ndarray, own: np.ndarray | None = None) -> Agreement:
+        """The best match, and how many rows are near."""
+        near = None if self._plain else near_counts(self.people, rows, NEAR, own)
+        if near is None:
+            return agreement(self.people, self.weights, rows, own=own)
+        return Agreement(self.among(rows, own), near)
 
 
 def _asked(people: np.ndarray, weights: np.ndarray, known: tuple[np.ndarray, ...]) -> Asked:
@@ -162,7 +170,7 @@ def _sort_by_each(plain, count, columns, order, starts):
                 columns[by, column, place] = plain[column, order[by, place]]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_units(columns, asked, units, first, sums):
     none = np.uint16(0)
     for j in range(0, columns.shape[0], AT_ONCE):
@@ -172,7 +180,7 @@ def _add_units(columns, asked, units, first, sums):
             sums[row] += (c if one[row] == a else none) + (d if other[row] == b else none)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _largest(sums):
     most = sums[0]
     for row in range(sums.size):
@@ -180,7 +188,7 @@ def _largest(sums):
     return most
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _weighed(columns, asked, weights, row):
     """The plain sum of the weights of the columns in which a row agrees, in the order of the columns."""
     total = np.float32(0.0)

@@ -8,23 +8,26 @@
 Missing against missing is 0; missing against a value is a mismatch (Gower 1, Euclid 2 before the root). Categories that
 the schema does not list share one code: two of them in the same column count as equal, though their texts may differ.
 Ties go to the lowest row number. Threads share the queries chunk by chunk; the results do not depend on how many.
+
+Euclid and ranks are searched in boxes (`_boxes`) where a trial shows that most rows need not be measured, Euclid otherwise by
+matrix products (`_products`), small tables by loops over all pairs. All ways give the same bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from unmask.errors import ParameterError
-from unmask.tables import _kernels, _kth_kernels
-from unmask.tables._bit_search import kth_by_bits
-from unmask.tables._kernels import BLOCK
-from unmask.tables._packing import KthTables, KthTask, PackedSearch, Rows, check_enough, compared, prepare, prepare_kth
+from unmask.tables import _kernels
+from unmask.tables._chunks import in_chunks
+from unmask.tables._kth_search import KthQuestion
+from unmask.tables._list_search import Tying, lists, tying
+from unmask.tables._packing import PackedSearch, Rows, check_enough, prepare
 from unmask.tables.metric import HAMMING, Euclid, Gower, Hamming, Metric, RankCriterion, Ranks
+from unmask.tables.table import Table
 
 __all__ = [
     "Euclid",
@@ -36,16 +39,15 @@ __all__ = [
     "Ranks",
     "Tied",
     "all_nearest",
+    "all_nearest_in_parts",
     "count_within",
     "kth_distances",
     "nearest",
+    "nearest_in_order",
     "nearest_row",
 ]  # fmt: skip
 
 MOST_NEIGHBOURS = 64
-CHUNK = 512  # queries at a time: an interrupt and the next thread wait no longer than that
-
-Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +104,7 @@ def nearest(
             workers=workers,
         )
     task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=k)
-    best = np.full((task.rows, k), task.far)
-    rows = np.full((task.rows, k), -1, dtype=np.int64)
-
-    def run(low: int, high: int) -> None:
-        _kernels.nearest(task.part(low, high), *task.buffers(), best[low:high], rows[low:high])
-
-    _in_chunks(run, task.rows, workers)
+    best, rows = lists(task, k, workers)
     return Nearest(task.distances(best), rows)
 
 
@@ -129,10 +125,9 @@ def kth_distances(
     """
     wanted = _wanted(ks)
     if not isinstance(metric, Hamming | Gower):
-        lists = prepare(queries, candidates, metric, columns, exclude_same_row, needed=0)
-        return _kth_of_nearest(lists, wanted, workers)
-    tables = compared(queries, candidates, metric, columns, exclude_same_row)
-    return _kth(tables, wanted, np.empty(0, dtype=np.int64), workers)
+        task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=0)
+        return task.distances(lists(task, int(wanted.max()), workers)[0][:, wanted - 1])
+    return KthQuestion(queries, candidates, metric, columns, exclude_same_row).distances(wanted, workers)
 
 
 def nearest_row(
@@ -146,9 +141,32 @@ def nearest_row(
     workers: int = 1,
 ) -> Nearest:
     """`kth_distances`, and the nearest candidate of each query (the lowest row number of several), in one pass."""
-    tables = compared(queries, candidates, metric, columns, exclude_same_row)
-    rows = np.full(len(tables.queries), -1, dtype=np.int64)
-    return Nearest(_kth(tables, _wanted(ks), rows, workers), rows[:, None])
+    question = KthQuestion(queries, candidates, metric, columns, exclude_same_row)
+    found, rows = question.distances_and_rows(_wanted(ks), workers)
+    return Nearest(found, rows[:, None])
+
+
+def nearest_in_order(
+    queries: Table,
+    candidates: Table,
+    order: np.ndarray,
+    *,
+    k: int = 1,
+    columns: Sequence[str] | None = None,
+    workers: int = 1,
+) -> np.ndarray:
+    """Row numbers of the k nearest candidates by Gower (queries x k); of equally near ones the first in `order` counts.
+
+    A random order, so that ties do not hang on that of a file. Large tables are made ready for searches once, not for each order.
+    """
+    check_enough(queries, candidates, exclude_same_row=False, needed=k)
+    if k > 1:
+        return np.asarray(
+            order[nearest(queries, candidates.take(order), k=k, metric=Gower(), columns=columns, workers=workers).rows]
+        )
+    question = KthQuestion(queries, candidates, Gower(), columns, False, order)
+    _, rows = question.distances_and_rows(np.array([1]), workers)
+    return np.asarray(order[rows[:, None]])
 
 
 def _wanted(ks: Sequence[int]) -> np.ndarray:
@@ -156,30 +174,6 @@ def _wanted(ks: Sequence[int]) -> np.ndarray:
     if wanted.ndim != 1 or not wanted.size or not 1 <= wanted.min() <= wanted.max() <= MOST_NEIGHBOURS:
         raise ParameterError(f"ks is {ks}; list one or more numbers of neighbours from 1 to {MOST_NEIGHBOURS}.")
     return wanted
-
-
-def _kth(tables: KthTables, wanted: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
-    """The distances; `rows` is filled unless it is empty."""
-    rising, place = np.unique(wanted, return_inverse=True)
-    best = kth_by_bits(tables, rising, rows, lambda run, count: _in_chunks(run, count, workers))
-    if best is None:
-        best = _kth_by_codes(prepare_kth(tables), rising, rows, workers)
-    return best[:, place] / tables.divisor
-
-
-def _kth_by_codes(task: KthTask, rising: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
-    """The sums, by comparing the codes of all pairs."""
-    best = np.full((task.rows, rising.size), np.inf)
-
-    def run(low: int, high: int) -> None:
-        mismatches, steps, found = task.buffers()
-        if task.measured:
-            _kth_kernels.by_steps(task.pairs, low, high, rising, mismatches, steps, found, best, rows)
-        else:
-            _kth_kernels.by_counting(task.pairs, low, high, rising, mismatches, best, rows)
-
-    _in_chunks(run, task.rows, workers)
-    return best
 
 
 def count_within(
@@ -204,7 +198,7 @@ def count_within(
     def run(low: int, high: int) -> None:
         _kernels.within(task.part(low, high), *task.buffers(), limits[low:high], counts[low:high])
 
-    _in_chunks(run, task.rows, workers)
+    in_chunks(run, task.rows, workers)
     return counts
 
 
@@ -219,45 +213,22 @@ def all_nearest(
 ) -> Tied:
     """Every candidate at the least distance of each query, not only the first."""
     task = prepare(queries, candidates, metric, columns, exclude_same_row, needed=1)
-    best = np.full(task.rows, task.far)
+    return _tied(task, tying(task), 0, task.rows, workers)
 
-    def run(low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
-        work, buffers = task.part(low, high), task.buffers()
-        found = np.zeros((high - low, -(-task.total // BLOCK)), dtype=np.int32)
-        _kernels.ties(work, *buffers, best[low:high], found)
-        rows = np.empty(found.sum(), dtype=np.int64)
-        _kernels.tied_rows(work, *buffers, best[low:high], found, rows)
-        return found.sum(axis=1, dtype=np.int64), rows
 
-    parts = _in_chunks(run, task.rows, workers)
+def all_nearest_in_parts(
+    queries: np.ndarray, candidates: np.ndarray, *, at_once: int, metric: Ranks, workers: int = 1
+) -> Iterator[Tied]:
+    """`all_nearest` of ranks, so many queries at a time: many may tie. The candidates are prepared once."""
+    task = prepare(queries, candidates, metric, None, False, needed=1)
+    search = tying(task)
+    for low in range(0, task.rows, at_once):
+        yield _tied(task, search, low, min(low + at_once, task.rows), workers)
+
+
+def _tied(task: PackedSearch, search: Tying, low: int, high: int, workers: int) -> Tied:
+    parts = in_chunks(lambda begin, end: search(low + begin, low + end), high - low, workers)
     none = np.zeros(1, dtype=np.int64)
-    starts = np.concatenate([none, *(counts for counts, _ in parts)]).cumsum()
-    return Tied(task.distances(best), starts, np.concatenate([none[:0], *(rows for _, rows in parts)]))
-
-
-def _kth_of_nearest(task: PackedSearch, ks: np.ndarray, workers: int) -> np.ndarray:
-    """`kth_distances` of the other metrics: the lists of `nearest`."""
-    best = np.full((task.rows, ks.max()), task.far)
-
-    def run(low: int, high: int) -> None:
-        rows = np.empty((high - low, best.shape[1]), dtype=np.int64)
-        _kernels.nearest(task.part(low, high), *task.buffers(), best[low:high], rows)
-
-    _in_chunks(run, task.rows, workers)
-    return task.distances(best[:, ks - 1])
-
-
-def _in_chunks(run: Callable[[int, int], Part], rows: int, workers: int) -> list[Part]:
-    """`run` on consecutive ranges of queries, the results in order; threads, since the kernels release the GIL."""
-    if workers < 1:
-        raise ParameterError(f"workers is {workers}; use 1 or more threads.")
-    size = max(1, min(CHUNK, -(-rows // workers)))
-    lows = range(0, rows, size)
-    highs = [min(low + size, rows) for low in lows]
-    if workers == 1 or len(lows) < 2:
-        return [run(low, high) for low, high in zip(lows, highs, strict=True)]
-    pool = ThreadPoolExecutor(workers)
-    try:
-        return list(pool.map(run, lows, highs))
-    finally:
-        pool.shutdown(cancel_futures=True)
+    starts = np.concatenate([none, *(counts for _, counts, _ in parts)]).cumsum()
+    best = np.concatenate([np.full(0, task.far), *(best for best, _, _ in parts)])
+    return Tied(task.distances(best), starts, np.concatenate([none[:0], *(rows for _, _, rows in parts)]))

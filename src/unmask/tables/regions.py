@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import njit
 from unmask.errors import InputError, ParameterError
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table

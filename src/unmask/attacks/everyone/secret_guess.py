@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 
 from unmask.attacks._attack import tolerance_for
 from unmask.attacks._known import Coarsening
+from unmask.compiled import inner, njit
 from unmask.errors import ParameterError
 from unmask.tables.schema import Column
 from unmask.tables.table import Table
@@ -142,7 +142,7 @@ def _vote(people, rows, published, truth, tolerance, numeric, worth, distances, 
             right[person] = _chance_of(secret, published, distances, least, worth[last])
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _chance_of(secret, published, distances, least, worth):
     """1 if the true value has most votes, one over the number of winners if it ties, 0 otherwise."""
     best, winners, own, row = 0.0, 0, 0.0, 0
@@ -160,7 +160,7 @@ def _chance_of(secret, published, distances, least, worth):
     return 1 / winners if own >= best * TIED else 0.0
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _best_window(published, distances, least, worth, tolerance):
     """The middle of the window, as wide as the tolerance on either side, that holds most votes."""
     best, guess, votes, first = -1.0, published[0], 0.0, 0

@@ -9,8 +9,8 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import njit
 from unmask.generators._counts import mutual_information
 from unmask.tables.table import Table
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import njit
 
 LITTLE = 0.1  # added to counts before the log: from none to one is a step of 2.4, from nine to ten one of .1
 LEAST_VARIANCE = 1e-9  # a value that never moved says nothing as long as it stays, and everything once it moves

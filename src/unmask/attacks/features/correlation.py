@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from unmask.attacks.features._cells import check_bins, equal_bins, scaled_numbers
+from unmask.compiled import inner, njit
 from unmask.errors import ParameterError
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
@@ -125,7 +125,7 @@ def _correlations(numbers, columns, categories, starts, values, width):
     return _normalised(products, numbers.shape[0], max(rows, 1))
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _normalised(products, numeric, rows):
     width = products.shape[0]
     means, weights = np.zeros(width), np.ones(width)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from unmask.attacks.features._cells import cell_counts, cells_of, check_bins
+from unmask.compiled import njit
 from unmask.tables.table import Table
 
 

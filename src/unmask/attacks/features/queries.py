@@ -9,8 +9,8 @@ from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import inner, njit
 from unmask.errors import ParameterError
 from unmask.tables.exact import ExactValues
 from unmask.tables.table import Table
@@ -185,7 +185,7 @@ def _match_levels(column, held):
             held[column[i], i // WORD] |= np.uint64(1) << np.uint64(i % WORD)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _ones(bits):
     """How many bits are 1."""
     bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)

@@ -7,8 +7,8 @@ million histories, cost a row that is not asked about; they never make a record.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from unmask.compiled import njit
 from unmask.tables.schema import Schema
 
 EMPTY = -1

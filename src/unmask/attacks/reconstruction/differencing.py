@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from unmask.attacks.reconstruction.padding import UNKNOWN, Reader
+from unmask.compiled import njit
 from unmask.errors import ParameterError
 
 MOST_COMPLETIONS = 1_000_000

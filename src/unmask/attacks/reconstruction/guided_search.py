@@ -20,11 +20,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from unmask.attacks.reconstruction.asked_rows import EMPTY, AskedRows
 from unmask.attacks.reconstruction.padding import Reader
 from unmask.attacks.reconstruction.sample import Rebuilt
+from unmask.compiled import njit
 from unmask.tables.distance import kth_distances
 from unmask.tables.regions import Region
 from unmask.tables.schema import Schema

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import fisher_exact
 
 from unmask.attacks.claim._attack import History
 from unmask.generators.claim import Claim
@@ -54,6 +53,8 @@ def support_of(past: History, claim: Claim) -> list[Support]:
 
 def _one_sided(a: int, n_in: int, b: int, n_out: int) -> bool:
     """Whether a trait, or its absence, never occurred on one side and is too frequent on the other for chance."""
+    from scipy.stats import fisher_exact  # slow to import
+
     table = np.array([[a, n_in - a], [b, n_out - b]])
     return bool((table == 0).any() and fisher_exact(table)[1] < RARE)
 

@@ -123,7 +123,7 @@ class ReleaseAudit:
         case = Case(release, self.plan, families, runner.threads)
         parts: list[Part] = []
         skipped: list[NotTested] = []
-        clock = Clock.started(runner, case)
+        clock = Clock.started(runner)
         case = clock.fitted(case, tuple(check for check in CHECKS if check.name in TELLING))
         total = sum(check.cost for check in CHECKS)
         for place, check in enumerate(CHECKS):
@@ -225,10 +225,9 @@ def records_of(release: Release, whole: Part) -> Records:
         decisive = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=-1.0)
         order = order[np.argsort(-decisive[order], kind="stable")]
     order = order[:MOST_RECORDS]
-    lists = [values[order].tolist() for _, values in everything]
     numbers = order if release.rows is None else release.rows[order]  # of the real table as it was given
-    rows = tuple((int(row), *(_cell(values[place]) for values in lists)) for place, row in enumerate(numbers))
-    return Records(("row", *(name for name, _ in everything)), rows)
+    cells = [_cells(values[order]) for _, values in everything]
+    return Records(("row", *(name for name, _ in everything)), tuple(zip(numbers.tolist(), *cells, strict=True)))
 
 
 def _column(values: np.ndarray | tuple[Cell, ...]) -> np.ndarray:
@@ -236,8 +235,18 @@ def _column(values: np.ndarray | tuple[Cell, ...]) -> np.ndarray:
     return values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
 
 
+def _cells(values: np.ndarray) -> list[Cell]:
+    """Cells of records.csv: whole numbers as such, others to six places, nothing where there is none."""
+    if values.dtype.kind != "f":
+        return [_cell(value) for value in values.tolist()] if values.dtype.kind == "O" else values.tolist()
+    cells = np.full(len(values), None, dtype=object)
+    whole = np.isfinite(values) & (np.floor(values) == values)
+    cells[whole] = [int(value) for value in values[whole].tolist()]
+    broken = ~whole & ~np.isnan(values)
+    cells[broken] = [round(value, 6) for value in values[broken].tolist()]
+    found: list[Cell] = cells.tolist()
+    return found
+
+
 def _cell(value: Any) -> Cell:
-    if isinstance(value, float):
-        return None if np.isnan(value) else int(value) if value.is_integer() else round(value, 6)
-    cell: Cell = value
-    return cell
+    return _cells(np.array([value]))[0] if isinstance(value, float) else value

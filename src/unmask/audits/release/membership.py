@@ -204,7 +204,7 @@ def _seconds(case: Case) -> float:
     for entry in ATTACKS.values():
         most = entry.most(case.plan.people, published)
         own += entry.pair * width * (min(most, real) + min(most, held)) * (published + held / 2)
-    return 2.0 + 1.9e-9 * width * crowd * (published + 3 * crowd) + own + 2e-6 * published
+    return 2.5 + 0.5e-9 * width * crowd * (published + 3 * crowd) + own + 2e-6 * published
 
 
 MEMBERSHIP = Check("membership", membership_part, (LEARNT, LINKAGE, OWN), cost=15, seconds=_seconds)

@@ -44,11 +44,11 @@ class ReleaseEntry:
 
 FEWEST = 0.02  # of the people whom the plan asks for, however large the release is
 ATTACKS = {
-    "closest-record": ReleaseEntry(ClosestRecord(), 200, 0.6e-9, pairs=2.5e9),
-    "closest-record:metric=hamming": ReleaseEntry(ClosestRecord(metric="hamming"), 200, 0.45e-9, pairs=2.5e9),
+    "closest-record": ReleaseEntry(ClosestRecord(), 200, 0.2e-9, pairs=2.5e9),
+    "closest-record:metric=hamming": ReleaseEntry(ClosestRecord(metric="hamming"), 200, 0.15e-9, pairs=2.5e9),
     "local-neighbourhood": ReleaseEntry(LocalNeighbourhood(), 1, 1.6e-9, pairs=7.5e8),
     "density-ratio:kind=bayesnet": ReleaseEntry(DensityRatio(kind="bayesnet"), 4),
-    "gen-lra": ReleaseEntry(GenLra(), 0.2, 16e-9, pairs=1e8),
+    "gen-lra": ReleaseEntry(GenLra(), 0.2, 20e-9, pairs=1e8),
     "classifier": ReleaseEntry(Classifier(), 4, word="fit"),
 }
 

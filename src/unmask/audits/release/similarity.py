@@ -117,8 +117,8 @@ def _seconds(case: Case) -> float:
     most = _most(case.release, MOST_PAIRS)
     asked, others = min(most, published), min(most, held)
     by_euclid = min(MOST_ROWS, _most(case.release, MOST_EUCLID))
-    measured = 2 * 0.6e-9 * (asked * (real + 4 * min(held, real)) + others * (real + 3 * min(held, real)))
-    return 0.5 + width * (measured + 3.2e-9 * 2 * by_euclid * real) + 2e-6 * (real + published + held)
+    measured = 2 * 0.25e-9 * (asked * (real + 4 * min(held, real)) + others * (real + 3 * min(held, real)))
+    return 0.5 + width * (measured + 2e-9 * 2 * by_euclid * real) + 2e-6 * (real + published + held)
 
 
 SIMILARITY = Check("similarity", similarity_part, cost=3, seconds=_seconds)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
-import signal
+import shutil
 import subprocess
+import sys
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unmask.errors import GeneratorError, ParameterError
+from unmask.files import HERE, is_running
 from unmask.generators._generator import check_fits, check_positive
+from unmask.generators.adapters import _guard
 from unmask.generators.adapters._frames import empty, seed_from, table_from, without_persons
 from unmask.generators.claim import Claim
 from unmask.tables.read import write_csv
@@ -35,7 +39,7 @@ class Command:
     """Run a program that reads the training CSV {train} and writes {rows} rows of CSV to {out}, seeded by {seed}.
 
     A program fits and samples at once, so all the work is done when sampling, and every sample is a new fit. It runs
-    without a shell, in the current directory, in a process group of its own that is ended at the time limit.
+    without a shell, in the current directory, in a process group of its own that is ended at the time limit, and when we are.
     """
 
     name: ClassVar[str] = "command"
@@ -80,7 +84,8 @@ class CommandModel:
     def sample(self, rows: int, rng: np.random.Generator) -> Table:
         if rows == 0:
             return empty(self.schema)
-        with tempfile.TemporaryDirectory(prefix="unmask-") as folder:
+        _sweep(Path(tempfile.gettempdir()))
+        with tempfile.TemporaryDirectory(prefix=f"unmask-{HERE}-{os.getpid()}-") as folder:
             train, out = Path(folder, "train.csv"), Path(folder, "out.csv")
             write_csv(self.table, train)
             values = {"train": train, "rows": rows, "out": out, "seed": seed_from(rng)}
@@ -118,42 +123,63 @@ def _run(words: list[str], folder: Path, timeout: float) -> str:
     Its output goes to files, not pipes: a pipe that a grandchild keeps open would block us past the limit.
     """
     who, log = f"command '{words[0]}'", folder / "stderr"
-    with open(log, "wb") as errors, open(folder / "stdout", "wb") as output:
-        try:
-            process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, **_group_of_its_own()
-            )
-        except (OSError, ValueError) as problem:
-            why = getattr(problem, "strerror", None) or problem
-            raise GeneratorError(f"{who} cannot be started: {why}. Is the path right and executable?") from None
-        try:
-            code = process.wait(None if timeout == float("inf") else timeout)
-        except subprocess.TimeoutExpired:
-            _end_group(process)
-            raise GeneratorError(
-                f"{who} was ended after {timeout:g} seconds. Raise timeout if it needs longer.{_tail(log)}"
-            ) from None
-        finally:
-            _end_group(process)  # also when we are interrupted, and what it left running behind it
+    limit = None if timeout == float("inf") else timeout
+    try:
+        code = _guarded(words, folder, limit) if os.name == "posix" else _alone(words, folder, limit)
+    except subprocess.TimeoutExpired:
+        raise GeneratorError(
+            f"{who} was ended after {timeout:g} seconds. Raise timeout if it needs longer.{_tail(log)}"
+        ) from None
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or problem
+        raise GeneratorError(f"{who} cannot be started: {why}. Is the path right and executable?") from None
     if code:
         how = f"was ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
         raise GeneratorError(f"{who} {how}.{_tail(log)}")
     return _tail(log)
 
 
-def _group_of_its_own() -> dict[str, Any]:
-    """What starts a program apart from us, so that it can be ended together with what it starts."""
+def _guarded(words: list[str], folder: Path, limit: float | None) -> int:
+    """The exit code of a program that does not outlive us, even if we are killed: see `_guard`."""
+    asked = [sys.executable, "-I", "-S", _guard.__file__, str(folder), *words]
+    guard = subprocess.Popen(asked, stdin=subprocess.PIPE, **_apart())
+    try:
+        guard.wait(limit)
+    finally:
+        with suppress(OSError):  # gone, as it should be
+            guard.stdin.write(b".")  # type: ignore[union-attr]
+            guard.stdin.flush()  # type: ignore[union-attr]
+        guard.wait()
+        with suppress(OSError):
+            guard.stdin.close()  # type: ignore[union-attr]
+    told = (folder / _guard.ENDED).read_text(encoding="utf-8") if (folder / _guard.ENDED).exists() else ""
+    if told.removeprefix("-").isdecimal():
+        return int(told)
+    if guard.returncode:  # killed, together with the program
+        return guard.returncode
+    raise ValueError(told)
+
+
+def _alone(words: list[str], folder: Path, limit: float | None) -> int:
+    """The same on Windows, where a program that we started outlives us if we are killed."""
+    with open(folder / "stderr", "wb") as errors, open(folder / "stdout", "wb") as output:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, **_apart())
+        try:
+            return process.wait(limit)
+        finally:
+            _end_tree(process)
+
+
+def _apart() -> dict[str, Any]:
+    """What starts a program apart from us: what interrupts us, does not interrupt it."""
     if os.name == "nt":
         return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
     return {"start_new_session": True}
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a program and all that it started: its group on POSIX, its tree on Windows, itself where neither is known."""
-    if hasattr(os, "killpg"):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)  # it leads its own group, whose number is its own
-    elif process.poll() is None:
+def _end_tree(process: subprocess.Popen[bytes]) -> None:
+    """End a program and all that it started, on Windows."""
+    if process.poll() is None:
         with suppress(OSError, subprocess.TimeoutExpired):
             tree = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
             subprocess.run(tree, capture_output=True, timeout=20, check=False)
@@ -162,6 +188,15 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+@functools.cache
+def _sweep(place: Path) -> None:
+    """Remove what processes that were killed together with their guards left there: it holds real rows. Once is enough."""
+    for path in place.glob(f"unmask-{HERE}-*"):
+        owner = path.name.split("-")[2]
+        if owner.isdigit() and not is_running(int(owner)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
 def _tail(log: Path) -> str:
-    text = log.read_bytes()[-TAIL:].decode("utf-8", errors="replace").strip()
+    text = log.read_bytes()[-TAIL:].decode("utf-8", errors="replace").strip() if log.exists() else ""
     return f"\nIts standard error ends with:\n{text}" if text else "\nIt wrote nothing to standard error."

@@ -17,7 +17,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 
 from unmask.metrics.completing.domains import Domains
 from unmask.metrics.completing.matches import BestRows, best_rows
@@ -228,6 +227,8 @@ def _inside(people: BestRows, hidden: BestRows) -> float:
 
 def _pooled_weights(posteriors: list[np.ndarray], truth: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """The weights under which what was hidden is likeliest, drawn towards equal ones as `PRIOR` rows would."""
+    from scipy.optimize import minimize  # slow to import
+
     logs = np.log(np.maximum(np.stack(posteriors), 1e-9))  # attacks x rows x values
     people, count = np.arange(len(truth)), len(posteriors)
     hit = logs[:, people, truth]

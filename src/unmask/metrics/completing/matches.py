@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from unmask.tables.agreement import fill_units, largest, narrow_pairs, weighed
+from unmask.compiled import njit
+from unmask.tables.agreement import fill_units, largest, narrow_pairs, weighed, weighed_whole
 from unmask.tables.exact import ExactValues
 from unmask.tables.table import Table
 
@@ -83,11 +83,16 @@ def _search(pairs, own, rows, scores):
     total = pairs.narrow.shape[1]
     kept = rows.shape[1]
     sums = np.empty(BLOCK, dtype=np.uint16)
+    most = np.empty(own.size, dtype=np.float32)  # what a row that agrees with all that is known is worth
+    for person in range(own.size):
+        most[person] = weighed_whole(pairs, person)
     for first in range(0, total, BLOCK):
         size = min(BLOCK, total - first)
         for person in range(own.size):
-            fill_units(pairs, person, first, sums[:size])
             worst = scores[person, kept - 1]
+            if worst >= most[person]:
+                continue
+            fill_units(pairs, person, first, sums[:size])
             if largest(sums[:size]) * pairs.unit[person] <= worst:
                 continue
             for row in range(size):

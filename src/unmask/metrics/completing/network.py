@@ -31,12 +31,15 @@ class TreeNetwork:
         """From numbers (columns x rows), each below the size of its column."""
         rows = columns.shape[1]
         bias = np.outer(sizes - 1, sizes - 1) / (2 * rows)
-        order, parents = _spanning_tree(mutual_information(columns.T, sizes) - bias)
+        codes = columns.T.astype(
+            np.min_scalar_type(int(sizes.max()) - 1)
+        )  # as tables have them: loops are compiled for those
+        order, parents = _spanning_tree(mutual_information(codes, sizes) - bias)
         own = [np.bincount(column, minlength=size) + 1 / size for column, size in zip(columns, sizes, strict=True)]
         tables = []
         for column, parent in enumerate(parents):
             share = own[column] / own[column].sum()
-            counts = share[None, :] if parent < 0 else joint(columns.T, (parent, column), sizes) + LEAN * share
+            counts = share[None, :] if parent < 0 else joint(codes, (parent, column), sizes) + LEAN * share
             tables.append(counts / counts.sum(axis=1, keepdims=True))
         return cls(tuple(order), tuple(parents), tuple(tables))
 

@@ -12,8 +12,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtr, stdtrit
 
 from unmask.stats.intervals import difference_limits
 from unmask.stats.labels import DRAWS, draws_for
@@ -101,7 +100,7 @@ def near_p_value(people: Weighed, members: int) -> float:
     parts = people.right - people.value * people.whole
     variance = members * (size - members) / size * float(np.var(parts, ddof=1))
     seen = float((parts[:members] - parts.mean()).sum())
-    return float(norm.sf(seen / math.sqrt(variance))) if variance > 1e-18 else 1.0
+    return float(ndtr(-seen / math.sqrt(variance))) if variance > 1e-18 else 1.0
 
 
 def rarity(codes: np.ndarray) -> np.ndarray:
@@ -159,6 +158,6 @@ def _dealt(both: np.ndarray, members: int, count: int, rng: np.random.Generator)
 
 
 def _estimate(value: float, squared: float, freedom: float, confidence: float, size: int, *, least: float) -> Estimate:
-    reach = float(student.ppf(0.5 + confidence / 2, freedom)) * math.sqrt(squared)
+    reach = float(stdtrit(freedom, 0.5 + confidence / 2)) * math.sqrt(squared)
     interval = (max(least, value - reach), min(1.0, value + reach))
     return Estimate(value, interval, confidence, METHOD, Assumption.MODEL_BASED, size)

@@ -10,6 +10,9 @@ from unmask.simulation.task import Arrays, Failed, Setting, Task
 
 Progress = Callable[[int, int], None]
 
+ATTEMPTS = 5  # of a task whose worker is killed each time
+MEMORY = "perhaps for lack of memory"
+
 
 class Executor(Protocol):
     """Plays tasks here, in other processes or on other machines. What comes of them does not depend on where."""

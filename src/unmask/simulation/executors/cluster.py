@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent import futures
@@ -16,12 +17,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unmask.errors import MissingExtraError, ParameterError, RunError
-from unmask.simulation.executors import Progress, attempt, no_progress
-from unmask.simulation.executors.local import ATTEMPTS, setting_as_bytes
+from unmask.simulation.executors import MEMORY, Progress, attempt, no_progress
+from unmask.simulation.executors.local import setting_as_bytes
 from unmask.simulation.store import Store
 from unmask.simulation.task import Arrays, Failed, Setting, Task
+from unmask.versions import difference, that_change_numbers
 
-AHEAD = 3  # tasks in line for each thread of the cluster
+AHEAD = (
+    3,
+    24,
+)  # tasks in line for each thread of the cluster: at first, and where tasks are so short that workers wait for us
 LOOK = 2.0  # seconds after which the driver looks whether all is well though nothing came
 GIVE_UP = 300.0  # seconds without a scheduler or a worker after which the run stops; what is drawn is kept
 
@@ -86,7 +91,8 @@ class _Undone:
     waiting: dict[str, Task]
     store: Store
     progress: Callable[[int], None]
-    killed: dict[str, int] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=that_change_numbers)
+    suspect: dict[str, Task] = field(default_factory=dict)  # whose workers were killed, more often than dask likes
 
     def on(self, client: Any, content: bytes, patience: float) -> None:
         """Work with this cluster until all is done; raises when it is lost."""
@@ -94,54 +100,93 @@ class _Undone:
 
         client.wait_for_workers(1, timeout=patience)
         setting = client.scatter(content, broadcast=True, hash=False)
-        digest, line = hashlib.sha256(content).hexdigest(), list(reversed(self.waiting.values()))
+        digest = hashlib.sha256(content + repr(self.versions).encode()).hexdigest()
+        line = list(reversed(self.waiting.values()))
         running: dict[Any, Task] = {}
-        while line or running:
-            room = AHEAD * max(1, sum(client.nthreads().values())) - len(running)
-            for _ in range(min(room, len(line))):
-                task = line.pop()
-                running[client.submit(_play, digest, setting, task, pure=False, retries=0)] = task
+        threads, ahead, asked, seen = 1, AHEAD[0], 0.0, time.monotonic()
+        while self.waiting:
+            if time.monotonic() - asked > LOOK:
+                threads, asked = sum(client.nthreads().values()), time.monotonic()
+                seen = asked if threads else seen
+            if time.monotonic() - seen > patience:
+                raise RunError(
+                    f"The cluster has had no worker for {patience:.0f} seconds. What is drawn is kept; the same command "
+                    "continues."
+                )
+            for task in self._next(line, ahead * max(1, threads) - len(running), idle=not running):
+                running[client.submit(_play, digest, setting, task, self.versions, pure=False, retries=0)] = task
             with suppress(TimeoutError):
                 wait(list(running), timeout=LOOK, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
             for future in [future for future in running if future.status != "pending"]:
                 task = running.pop(future)
                 if future.status == "finished":
-                    self._keep(task, future.result(timeout=60))
+                    self._keep(task, future.result(timeout=patience))
                 elif future.status == "error":
-                    self._lost(task, future.exception(timeout=60), line)
+                    self._lost(task, future.exception(timeout=patience))
                 else:  # cancelled or lost: with it the setting may be, so begin anew
                     raise ConnectionError("the cluster forgot a task")
+            if not running:  # nothing was left for the workers to do
+                ahead = min(2 * ahead, AHEAD[1])
+
+    def _next(self, line: list[Task], room: int, *, idle: bool) -> list[Task]:
+        """What to submit now. Dask blames all that were at a worker for its end, so those that it suspects go alone, and last."""
+        while line and line[-1].id in self.suspect:
+            line.pop()
+        if line:
+            taken = [line.pop() for _ in range(min(max(room, 0), len(line)))]
+            return [task for task in taken if task.id not in self.suspect]
+        alone = [task for task in self.suspect.values() if task.id in self.waiting]
+        return alone[:1] if idle else []
 
     def _keep(self, task: Task, outcome: Arrays | Failed) -> None:
         self.store.put(task, outcome)
         self.waiting.pop(task.id, None)
         self.progress(len(self.waiting))
 
-    def _lost(self, task: Task, problem: BaseException | None, line: list[Task]) -> None:
-        """A task never raises, so its worker was killed, more often than dask likes, or cannot read the setting."""
+    def _lost(self, task: Task, problem: BaseException | None) -> None:
+        """A task never raises, so its worker was killed, more often than dask likes, or cannot do it."""
         if type(problem).__name__ != "KilledWorker":
             raise RunError(
                 f"The workers of the cluster cannot do this ({type(problem).__name__}: {problem}). Is the same unmask installed "
                 "there, with what the generator needs?"
             )
-        self.killed[task.id] = self.killed.get(task.id, 0) + 1
-        if self.killed[task.id] < ATTEMPTS:
-            line.append(task)
-        else:
-            self._keep(task, Failed("its worker was killed again and again, perhaps for lack of memory"))
+        if task.id in self.suspect:  # it was alone
+            self._keep(task, Failed(f"its worker was killed again and again, {MEMORY}"))
+        self.suspect[task.id] = task
 
 
-_SETTINGS: dict[str, Setting] = {}  # on a worker: the last one, which is sent once and read once
+@dataclass
+class _Kept:
+    """On a worker: the last setting, which is sent once and read once, and the libraries that must not use all cores."""
+
+    last: tuple[str, Any] = ("", None)
+    threads: Any = None
+    modules: int = 0
+
+    def read(self, digest: str, content: bytes, versions: dict[str, str]) -> Any:
+        import cloudpickle
+
+        known, setting = self.last
+        if setting is None or known != digest:
+            if other := difference(versions):
+                raise RunError(f"a worker has {other}")
+            setting = cloudpickle.loads(content)
+            self.last = digest, setting  # in one step: other threads of this worker may be at another run
+        return setting
+
+    def one_thread(self) -> Any:
+        """Looking for libraries takes longer than small tasks do: done again only if there may be new ones."""
+        from threadpoolctl import ThreadpoolController
+
+        if self.modules != len(sys.modules):
+            self.modules, self.threads = len(sys.modules), ThreadpoolController()
+        return self.threads.limit(limits=1)
 
 
-def _play(digest: str, content: bytes, task: Task) -> Arrays | Failed:
-    import cloudpickle
-    from threadpoolctl import threadpool_limits
+_KEPT = _Kept()
 
-    setting = _SETTINGS.get(digest)
-    if setting is None:
-        setting = cloudpickle.loads(content)
-        _SETTINGS.clear()
-        _SETTINGS[digest] = setting
-    with threadpool_limits(1):
+
+def _play(digest: str, content: bytes, task: Task, versions: dict[str, str]) -> Arrays | Failed:
+    setting = _KEPT.read(digest, content, versions)
+    with _KEPT.one_thread():
         return attempt(setting, task)

@@ -16,12 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unmask.errors import ParameterError, RunError
-from unmask.simulation.executors import Progress, attempt, no_progress
+from unmask.simulation.executors import ATTEMPTS, MEMORY, Progress, attempt, no_progress
 from unmask.simulation.executors.worker import BEGIN, KEEP_SAFE, MODULES, ONE_THREAD, SAFE_PATH, receive, send
 from unmask.simulation.store import Store
 from unmask.simulation.task import Arrays, Failed, Setting, Task
 
-ATTEMPTS = 5  # of a task whose worker is killed each time
 SHORT = 0.05  # seconds; tasks that take less wait in line at their worker, so that it is never idle
 AHEAD = 4  # that wait there
 
@@ -131,7 +130,7 @@ class _Crew:
                 worker.end()
                 again.extendleft(reversed(worker.given))
                 if worker.given and self._is_lost(again[0], lost):
-                    keep(again.popleft(), Failed(f"its worker was killed {ATTEMPTS} times, perhaps for lack of memory"))
+                    keep(again.popleft(), Failed(f"its worker was killed {ATTEMPTS} times, {MEMORY}"))
                 continue
             task, seconds, outcome = _understood(answer)
             worker.given.popleft()

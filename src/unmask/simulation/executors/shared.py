@@ -6,7 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unmask.simulation.executors import Progress, no_progress
+from unmask.files import sweep
+from unmask.simulation.executors import ATTEMPTS, MEMORY, Progress, no_progress
 from unmask.simulation.executors.claims import Claims
 from unmask.simulation.executors.local import Local, play
 from unmask.simulation.store import FileStore, Store
@@ -47,11 +48,19 @@ class Shared:
                     progress(look.done, len(tasks))
 
                 before = look.done
-                play(setting, lambda: look.next(claims), keep, min(self.workers, len(look.open)))
+                if (first := look.next(claims)) is not None:
+                    line = [first]
+                    play(
+                        setting,
+                        lambda: line.pop() if line else look.next(claims),  # noqa: B023 - played to the end here
+                        keep,
+                        min(self.workers, len(look.open)),
+                    )
                 pause = PAUSE[0] if look.done > before else min(2 * pause, PAUSE[1])
                 if look.again():  # others are still at it
                     progress(look.done, len(tasks))
                     time.sleep(pause)
+        sweep(store.directory)  # what those who were killed were about to write
         progress(len(tasks), len(tasks))
 
 
@@ -60,8 +69,8 @@ class _Look:
 
     def __init__(self, store: FileStore, tasks: Sequence[Task], begin: int) -> None:
         self._store, self._total = store, len(tasks)
-        ordered = [*tasks[begin:], *tasks[:begin]]
-        self.open = {task.id: task for task in ordered if store.get(task) is None}
+        ordered, there = [*tasks[begin:], *tasks[:begin]], store.present()
+        self.open = {task.id: task for task in ordered if task.id not in there or store.get(task) is None}
         self._untried = list(reversed(self.open.values()))
 
     @property
@@ -75,17 +84,21 @@ class _Look:
         """The next task that is neither done nor somebody else's."""
         while self._untried:
             task = self._untried.pop()
-            if task.id not in self.open or not claims.take(task):
+            times = claims.take(task) if task.id in self.open else 0
+            if not times:
                 continue
             if self._store.get(task) is None:
-                return task
-            claims.release(task)  # done between the look and the claim
+                if times <= ATTEMPTS:
+                    return task
+                self._store.put(task, Failed(f"those who worked on it were killed {ATTEMPTS} times, {MEMORY}"))
+            claims.release(task)  # else done between the look and the claim
             self.settle(task)
         return None
 
     def again(self) -> bool:
         """Look at the files again. Whether something is still missing."""
-        for task in list(self.open.values()):
+        there = self._store.present()
+        for task in [task for task in self.open.values() if task.id in there]:
             if self._store.get(task, ()) is not None:
                 self.settle(task)
         self._untried = list(reversed(self.open.values()))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from unmask.compiled import inner, njit
 
 # Wichura (1988), algorithm AS 241: rational approximations of the normal quantile, exact to about 1e-16.
 _CENTRE = (
@@ -28,7 +29,7 @@ _TAIL = (
 )  # fmt: skip
 
 
-@njit(cache=True)
+@inner()
 def _ratio(top: tuple[float, ...], bottom: tuple[float, ...], x: float) -> float:
     above, below = 0.0, 0.0
     for i in range(8):
@@ -52,7 +53,7 @@ def normal_quantile(p: float) -> float:
     return -x if q < 0.0 else x
 
 
-@njit(cache=True)
+@inner()
 def _least_mass(mass: float, parameter: float, delta: float, gaussian: bool) -> float:
     """The least probability under one neighbour of an event that has probability `mass` under the other."""
     if gaussian:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import rankdata
 
 from unmask.attacks.classifier import Classifier
 from unmask.attacks.learner import cross_fitted, told_apart
 from unmask.attacks.standing import Standing, standing
 from unmask.audits.release.tables import Release
+from unmask.stats.auc import midranks
 from unmask.stream import stream
 from unmask.tables.table import Table, concatenate
 from unmask.tables.units import one_row_each
@@ -90,7 +90,7 @@ class Crowd:
             order = np.concatenate([np.flatnonzero(part) for part in _parts(len(teaching))])
             tell = told_apart(taught, self.members[teaching[order]])
             by_numbers = tell(self._blind_standing(judged, teaching))
-            ranks[judged] = rankdata(rankdata(by_trees) + rankdata(by_numbers)) / len(judged)
+            ranks[judged] = midranks(midranks(by_trees) + midranks(by_numbers)) / len(judged)
         return ranks
 
     def _blind_standing(self, people: np.ndarray, teachers: np.ndarray) -> np.ndarray:

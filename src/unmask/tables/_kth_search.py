@@ -1,0 +1,102 @@
+"""The k-th least distances by Hamming or Gower: by groups of a large table where that helps, else row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unmask.tables import _kth_kernels
+from unmask.tables._bit_search import kth_by_bits
+from unmask.tables._chunks import in_chunks
+from unmask.tables._grouped import asked, grouped_rows, search
+from unmask.tables._packing import KthTables, Rows, chosen_columns, compared, prepare_kth
+from unmask.tables.metric import Gower, Hamming
+from unmask.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class KthQuestion:
+    """Which distances are asked for."""
+
+    queries: Rows
+    candidates: Rows
+    metric: Hamming | Gower
+    columns: Sequence[str] | None
+    exclude_same_row: bool
+    order: np.ndarray | None = None  # candidates are those of `candidates.take(order)`
+
+    def distances(self, ks: np.ndarray, workers: int) -> np.ndarray:
+        """Queries x ks; infinite where there are fewer candidates."""
+        return self._answer(ks, np.empty(0, dtype=np.int64), workers)
+
+    def distances_and_rows(self, ks: np.ndarray, workers: int) -> tuple[np.ndarray, np.ndarray]:
+        """The same, and the nearest candidate: the lowest row number of several, -1 without candidates."""
+        rows = np.full(len(self.queries), -1, dtype=np.int64)
+        return self._answer(ks, rows, workers), rows
+
+    def _answer(self, ks: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
+        rising, place = np.unique(ks, return_inverse=True)
+        best = np.full((len(self.queries), rising.size), np.inf)
+        done = self._by_groups(rising, best, rows, workers)
+        if done is None:
+            best = self._by_rows(rising, rows, workers)
+        elif not done.all() and isinstance(self.queries, Table):
+            left = np.flatnonzero(~done)
+            found = np.full(len(left) if rows.size else 0, -1)
+            best[left] = replace(self, queries=self.queries.take(left))._by_rows(rising, found, workers)
+            if rows.size:
+                rows[left] = found
+        return best[:, place]
+
+    def _by_groups(self, ks: np.ndarray, best: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray | None:
+        """Which queries were answered; None where groups are of no use."""
+        queries, candidates = self.queries, self.candidates
+        if not (isinstance(self.metric, Gower) and isinstance(queries, Table) and isinstance(candidates, Table)):
+            return None
+        if self.exclude_same_row or queries.schema.columns != candidates.schema.columns:
+            return None
+        chosen = chosen_columns(queries, candidates, self.columns)
+        if (grouped := grouped_rows(candidates, len(queries))) is None:
+            return None
+        positions = [candidates.schema.position(each.name) for each in chosen]
+        if (question := asked(grouped, queries, candidates, positions)) is None:
+            return None
+        ranks, done = np.arange(len(candidates), dtype=np.int32), np.zeros(len(queries), dtype=bool)
+        if self.order is not None:
+            ranks[self.order] = np.arange(len(candidates), dtype=np.int32)
+
+        def run(low: int, high: int) -> None:
+            search(grouped.groups, question, ranks, ks, low, high, best, rows, done)
+
+        in_chunks(run, len(queries), workers)
+        best /= len(chosen)
+        if rows.size:
+            rows[done] = ranks[rows[done]]
+        return done
+
+    def _by_rows(self, ks: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
+        """All candidates: by rows of bits where that pays, else code by code. `rows` is filled unless it is empty."""
+        candidates = self.candidates
+        if self.order is not None:
+            candidates = candidates.take(self.order) if isinstance(candidates, Table) else candidates[self.order]
+        tables = compared(self.queries, candidates, self.metric, self.columns, self.exclude_same_row)
+        sums = kth_by_bits(tables, ks, rows, lambda run, count: in_chunks(run, count, workers))
+        return (_by_codes(tables, ks, rows, workers) if sums is None else sums) / tables.divisor
+
+
+def _by_codes(tables: KthTables, ks: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
+    """The k-th least sums."""
+    task = prepare_kth(tables)
+    best = np.full((task.rows, ks.size), np.inf)
+
+    def run(low: int, high: int) -> None:
+        mismatches, steps, found = task.buffers()
+        if task.measured:
+            _kth_kernels.by_steps(task.pairs, low, high, ks, mismatches, steps, found, best, rows)
+        else:
+            _kth_kernels.by_counting(task.pairs, low, high, ks, mismatches, best, rows)
+
+    in_chunks(run, task.rows, workers)
+    return best

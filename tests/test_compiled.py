@@ -1,0 +1,212 @@
+"""Compiled loops are kept for their user alone, and nothing that was kept can stop a run."""
+
+import importlib
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from unmask import compiled
+
+SHAPES = "from typing import NamedTuple\nimport numpy as np\n\nclass {name}(NamedTuple):\n    values: np.ndarray\n    size: int\n"
+LOOPS = """
+from unmask.compiled import inner, njit
+
+@inner()
+def _twice(value):
+    return 2 * value
+
+@njit(nogil=True, cache=True)
+def total(pairs):
+    found = 0.0
+    for value in pairs.values:
+        found += _twice(value)
+    return found
+"""
+
+
+@pytest.fixture
+def caches(tmp_path, monkeypatch):
+    """A place for caches that nobody has used."""
+    place = tmp_path / "caches"
+    place.mkdir()
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
+    monkeypatch.setattr(compiled.sys, "platform", "linux")
+    monkeypatch.setattr(compiled, "_said", [])
+    compiled.loops_folder.cache_clear()
+    yield place
+    compiled.tell(None)
+    compiled.loops_folder.cache_clear()
+
+
+@pytest.fixture
+def total(tmp_path, monkeypatch):
+    """The sum that the loop finds as in another process, and how often it was compiled; `name`: of the class of its argument."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def begun(name: str = "Pairs") -> tuple[float, int]:
+        compiled.loops_folder.cache_clear()
+        (tmp_path / "unmask_test_shapes.py").write_text(SHAPES.format(name=name))
+        (tmp_path / "unmask_test_loops.py").write_text(LOOPS)
+        importlib.invalidate_caches()
+        for module in ("unmask_test_shapes", "unmask_test_loops"):
+            sys.modules.pop(module, None)
+        shapes, loops = (importlib.import_module(f"unmask_test_{each}") for each in ("shapes", "loops"))
+        found = loops.total(getattr(shapes, name)(np.arange(4.0), 4))
+        return found, sum(loops.total.stats.cache_misses.values())
+
+    yield begun
+    for module in ("unmask_test_shapes", "unmask_test_loops"):
+        sys.modules.pop(module, None)
+
+
+def _files(place: Path, ending: str) -> list[Path]:
+    return sorted(place.rglob(f"*{ending}"))
+
+
+def test_what_was_compiled_is_found_again_in_a_folder_of_the_user_alone(caches, total):
+    heard = []
+    compiled.tell(heard.append)
+    assert total() == (12.0, 1)
+    assert total() == (12.0, 0)
+    assert len(heard) == 1
+    assert str(caches / "unmask" / "loops") in heard[0]
+    folder, why = compiled.loops_folder()
+    assert folder is not None
+    assert not why
+    for each in (folder, folder.parent):
+        assert stat.S_IMODE(each.stat().st_mode) == 0o700
+    assert len(_files(caches, ".nbc")) == 1  # that of the inner loop is within
+    assert not any(path.suffix in (".nbi", ".nbc") for path in Path(__file__).parent.glob("__pycache__/*"))
+
+
+def test_a_class_that_was_renamed_since_stops_nothing(caches, total):
+    """Numba's index names classes of signatures: it raises AttributeError where one is gone."""
+    assert total("Pairs") == (12.0, 1)
+    assert total("Couples") == (12.0, 1)
+    assert total("Couples") == (12.0, 0)
+
+
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+@pytest.mark.parametrize("kept", [0, 40, -1])
+def test_a_damaged_file_is_compiled_anew(caches, total, ending, kept):
+    total()
+    (path,) = _files(caches, ending)
+    content = path.read_bytes()
+    path.write_bytes(content[:kept] if kept >= 0 else b"\x80\x04junk" + content)
+    assert total() == (12.0, 1)
+    assert total() == (12.0, 0)
+
+
+def test_code_for_other_types_under_a_name_is_not_run(caches, total):
+    """Two processes that compile at a time may give one number to two files."""
+    total()
+    (path,) = _files(caches, ".nbc")
+    own = compiled._Kept.load_overload
+
+    class Other:
+        cache_path = str(path)
+
+        def load_overload(self, sig, target):
+            return SimpleNamespace(signature=SimpleNamespace(args=("another",)))
+
+    kept = compiled._Kept(total)
+    kept.__dict__["_cache"] = Other()
+    assert own(kept, ("this",), None) is None
+
+
+def test_a_folder_that_others_can_write_is_not_used(caches, total):
+    total()
+    folder, _ = compiled.loops_folder()
+    heard = []
+    for each in (folder, folder.parent):
+        each.chmod(0o770)
+        compiled.tell(heard.append)
+        compiled._said.clear()
+        assert total() == (12.0, 1)
+        assert "not a folder of yours alone" in heard[-1]
+        each.chmod(0o700)
+    assert total() == (12.0, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there are no owners here")
+def test_a_folder_of_somebody_else_is_not_used(tmp_path, monkeypatch):
+    def found(mode: int, owner: int) -> os.stat_result:
+        return os.stat_result((mode, 0, 0, 1, owner, 0, 0, 0, 0, 0))
+
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert compiled._is_safe(found(stat.S_IFDIR | 0o700, 1000))
+    assert compiled._is_safe(found(stat.S_IFDIR | 0o755, 0))  # the system's, who installs programs too
+    assert not compiled._is_safe(found(stat.S_IFDIR | 0o700, 1001))
+    assert not compiled._is_safe(found(stat.S_IFDIR | 0o702, 1000))
+    assert not compiled._is_safe(found(stat.S_IFLNK | 0o700, 1000))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there are no owners here")
+def test_nothing_is_made_in_the_home_of_another(caches, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: os.stat(caches).st_uid + 1)
+    folder, why = compiled.loops_folder()
+    assert folder is None
+    assert "somebody else" in why
+    assert not list(caches.iterdir())
+
+
+def test_a_link_in_its_place_is_not_used(caches, tmp_path):
+    (tmp_path / "theirs").mkdir()
+    (caches / "unmask").mkdir()
+    (caches / "unmask" / "loops").symlink_to(tmp_path / "theirs")
+    assert compiled.loops_folder()[0] is None
+    assert not list((tmp_path / "theirs").iterdir())
+
+
+def test_without_a_place_a_line_says_so_and_the_work_is_done(caches, total):
+    caches.rmdir()
+    caches.write_text("no folder")
+    heard = []
+    compiled.tell(heard.append)
+    assert total() == (12.0, 1)
+    assert total() == (12.0, 1)
+    (line,) = heard
+    assert "each time" in line
+    assert "NUMBA_CACHE_DIR" in line
+
+
+def test_the_place_that_the_user_names_is_used(caches, total, tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "named"))
+    assert total() == (12.0, 1)
+    assert total() == (12.0, 0)
+    assert _files(tmp_path / "named", ".nbc")
+    assert not list(caches.iterdir())
+
+
+def test_other_sources_have_a_folder_of_their_own_and_old_ones_go(caches, monkeypatch):
+    for number in range(compiled.KEPT_VERSIONS + 2):
+        name = f"0.1-numba0.60-py311-{number:016x}"
+        monkeypatch.setattr(compiled, "_version", lambda name=name: name)
+        compiled.loops_folder.cache_clear()
+        folder, _ = compiled.loops_folder()
+        assert folder == caches / "unmask" / "loops" / name
+        os.utime(folder, (number, number))
+    (caches / "unmask" / "loops" / "notes").mkdir()
+    compiled.loops_folder.cache_clear()
+    compiled.loops_folder()
+    names = sorted(each.name[-2:] for each in (caches / "unmask" / "loops").iterdir())
+    assert names == ["02", "03", "04", "05", "06", "07", "es"]
+
+
+def test_every_loop_of_ours_goes_through_this_module():
+    sources = Path(compiled.__file__).parent
+    others = [path for path in sources.rglob("*.py") if "from numba" in path.read_text(encoding="utf-8")]
+    assert others == [Path(compiled.__file__)]
+
+
+def test_importing_unmask_imports_no_numba():
+    code = "import sys, unmask, unmask.cli.main; sys.exit('numba' in sys.modules or 'numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
