@@ -43,7 +43,7 @@ def spread(codes, starts, bits):
             bits[starts[column] + codes[column, row], row >> 6] &= ~(np.uint64(1) << np.uint64(row & 63))
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def ones(word):
     """How many bits are set. LLVM knows this by heart, and takes one instruction where there is one."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -272,7 +272,7 @@ def by_levels(pairs, start, stop, wide, k, counts, rows):
                 rows[query] = pairs.first + found[1 if own else 0]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def room(pairs):
     words = pairs.bits.shape[1]
     planes, carries = np.zeros((PLANES, words), np.uint64), np.empty((pairs.width // 2 + 1, words), np.uint64)

@@ -39,7 +39,7 @@ def _upto(values, limit):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _least(values, size, k, scratch):
     """Sort the k least of the first `size` values to the front: halving finds a limit that few others are below."""
     part, low, high = values[:size], 0.0, values[0]
@@ -149,7 +149,7 @@ def by_measuring(pairs, order, start, stop, sums, rows):
     return measured
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _alike(one, other):
     same = True
     for i in range(one.size):
