@@ -7,7 +7,7 @@ nothing about whether the person is a member unless the release does. Exact valu
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -43,7 +43,10 @@ class SharedValues:
 
     @classmethod
     def of(cls, values: ExactValues, release: Table, reference: Table, own: np.ndarray | None) -> SharedValues:
-        people, found, known = values.codes, values.find(release), values.find(reference)
+        fits = max(values.counts, default=0) < np.iinfo(np.int16).max
+        kind: type[np.signedinteger] = np.int16 if fits else np.int32  # half of the room
+        people: np.ndarray = values.codes.astype(kind)
+        found, known = values.find(release, kind), values.find(reference, kind)
         alike = _alike(people, known)
         if own is not None:
             alike -= people >= 0
@@ -63,6 +66,10 @@ class SharedValues:
             self.own if self.own is None else self.own[mine],
             self.in_release[mine][:, width], self.in_reference[mine][:, width],
         )  # fmt: skip
+
+    def without_rows(self) -> SharedValues:
+        """The same without the values of release and reference, which take much room: only how many rows they have."""
+        return replace(self, release=np.empty((len(self.release), 0)), reference=np.empty((len(self.reference), 0)))
 
     @property
     def weights(self) -> np.ndarray:
@@ -125,6 +132,7 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
     ]
     parts += value_numbers(exact, people.schema.names, EXACT)
     parts += _pairs(exact)
+    exact = exact.without_rows()
     if wide := [place for place in people.schema.numeric if _is_wide(people.schema.columns[place])]:
         rough = SharedValues.of(ExactValues(people, digits=ROUGH), release, reference, own)
         parts.append(("linkage, rough", linkage(rough)))

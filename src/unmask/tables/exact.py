@@ -38,9 +38,9 @@ class ExactValues:
         found[found == NOBODY] = MISSING
         return found
 
-    def find(self, table: Table) -> np.ndarray:
+    def find(self, table: Table, kind: type[np.signedinteger] = np.int32) -> np.ndarray:
         """The same codes in another table of this schema; NOBODY where none of the people has the value."""
-        found = np.empty((len(table), len(table.schema.columns)), dtype=np.int32, order="F")
+        found = np.empty((len(table), len(table.schema.columns)), dtype=kind, order="F")
         for position, column in enumerate(table.schema.columns):
             found[:, position] = self._found(table, position, column)
         return found

@@ -75,19 +75,20 @@ class Table:
                 inferred.notes,
             )
         check_columns(frame, schema, where, person_needed=unlisted is Unlisted.ERROR)
-        raws = [raw_column(frame[column.name], where, from_file=from_file) for column in schema.columns]
-        encoded = [
-            encode(raw, column, where, unlisted=unlisted) for raw, column in zip(raws, schema.columns, strict=True)
-        ]
         codes = np.empty((len(frame), len(schema.columns)), dtype=schema.code_type, order="F")
-        for position, column in enumerate(encoded):
-            codes[:, position] = column.codes
         numbers = np.empty((len(frame), len(schema.numeric)), order="F")
-        for place, position in enumerate(schema.numeric):
-            numbers[:, place] = encoded[position].numbers
+        place = {position: i for i, position in enumerate(schema.numeric)}
+        said: list[tuple[str, ...]] = []
+        for position, column in enumerate(schema.columns):  # one at a time: what it is made of goes at once
+            raw = raw_column(frame[column.name], where, from_file=from_file)
+            encoded = encode(raw, column, where, unlisted=unlisted)
+            codes[:, position] = encoded.codes
+            if position in place:
+                numbers[:, place[position]] = encoded.numbers
+            notes += (raw.note,) if raw.note else ()
+            said.append(encoded.notes)
         persons = _persons(frame[schema.person], where) if schema.person in frame.columns else None
-        notes += tuple(raw.note for raw in raws if raw.note)
-        notes += tuple(note for column in encoded for note in column.notes)
+        notes += tuple(note for each in said for note in each)
         return cls(schema, codes, numbers, persons, notes)
 
     def to_pandas(self) -> pd.DataFrame:
