@@ -92,7 +92,7 @@ def _fewer(case: Case) -> tuple[str, ...]:
 
 def _per_record(release: Release, criterion: Criterion) -> np.ndarray:
     """For records.csv: 1 where the attack on a row succeeded, 0 where it failed, NaN where the row was not attacked."""
-    hit = np.full(len(release.real), np.nan)
+    hit = np.full(len(release.real), np.nan, dtype=np.float16)  # a column for each secret: two bytes a row
     hit[criterion.rows] = criterion.successes
     return hit
 
