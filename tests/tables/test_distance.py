@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from unmask.errors import ParameterError, SchemaError
-from unmask.tables._chunks import CHUNK
-from unmask.tables._kernels import BLOCK
 from unmask.tables.distance import (
     Euclid,
     Gower,
@@ -22,6 +20,8 @@ from unmask.tables.distance import (
     nearest,
 )
 from unmask.tables.schema import Column, Kind, Schema
+from unmask.tables.search._chunks import CHUNK
+from unmask.tables.search._kernels import BLOCK
 from unmask.tables.table import Table
 
 

@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 from tests.tables.test_distance import by_metric, coded, mixed, naive
 from unmask.errors import ParameterError, SchemaError
-from unmask.tables._chunks import CHUNK
-from unmask.tables._kth_kernels import BLOCK, GROUP, LANES, ROOM, TILE
 from unmask.tables.distance import (
     MOST_NEIGHBOURS,
     Gower,
@@ -20,6 +18,8 @@ from unmask.tables.distance import (
     nearest_row,
 )
 from unmask.tables.schema import Column, Kind, Schema
+from unmask.tables.search._chunks import CHUNK
+from unmask.tables.search._kth_kernels import BLOCK, GROUP, LANES, ROOM, TILE
 from unmask.tables.table import Table
 
 FAST = [Hamming(), Gower()]

@@ -14,12 +14,12 @@ import numpy as np
 
 from unmask.attacks._known import Coarsening
 from unmask.attacks.everyone.subset_counts import count_keys, keys_of
-from unmask.tables.agreement import Agreement
-from unmask.tables.best_match import BestMatch
 from unmask.tables.distance import kth_distances
 from unmask.tables.exact import ExactValues, rounded_like
 from unmask.tables.metric import Gower
 from unmask.tables.schema import Column
+from unmask.tables.search.agreement import Agreement
+from unmask.tables.search.best_match import BestMatch
 from unmask.tables.table import Table
 
 EXACT = "exact"  # numbers about values as they are

@@ -18,9 +18,9 @@ import numpy as np
 
 from unmask.compiled import inner, njit
 from unmask.errors import InputError, ParameterError
-from unmask.tables._kernels import FAR, FAR_SQUARE, MISSING_SQUARE
 from unmask.tables.matching import group_ids
 from unmask.tables.metric import labels
+from unmask.tables.search._kernels import FAR, FAR_SQUARE, MISSING_SQUARE
 from unmask.tables.table import Table
 
 CHUNK = 512  # queries at a time: their columns and sums stay in the first-level cache

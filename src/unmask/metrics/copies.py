@@ -21,6 +21,8 @@ class Copies:
     identical: Estimate  # share of synthetic rows equal to some real row
     unique: Estimate | None  # share of the unique real rows that stand in the synthetic table
     excess: Estimate | None  # minus the same share of unique holdout rows: above 0 = more than chance
+    mine: tuple[int, int]  # unique people of the real table who stand in the synthetic one, and all unique ones
+    theirs: tuple[int, int]  # the same of the holdout
     p_value: float | None  # one-sided (Fisher), of "no more often than unique holdout rows"; None without any
     published: np.ndarray  # of each real row: unique, and in the synthetic table
     warnings: tuple[str, ...]
@@ -60,6 +62,8 @@ def copies(
         clopper_pearson(int(np.isin(ids_s, ids_r).sum()), len(ids_s), confidence=confidence),
         clopper_pearson(*mine, confidence=confidence) if mine[1] else None,
         difference(mine, theirs, confidence=confidence) if mine[1] and theirs[1] else None,
+        mine,
+        theirs,
         fisher(mine, theirs) if mine[1] and theirs[1] else None,
         published,
         ("No copies proves nothing: rows moved by a tiny amount are no longer identical.",),

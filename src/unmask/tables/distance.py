@@ -21,12 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.errors import ParameterError
-from unmask.tables import _kernels
-from unmask.tables._chunks import in_chunks
-from unmask.tables._kth_search import KthQuestion
-from unmask.tables._list_search import Tying, lists, tying
-from unmask.tables._packing import PackedSearch, Rows, check_enough, prepare
 from unmask.tables.metric import HAMMING, Euclid, Gower, Hamming, Metric, RankCriterion, Ranks
+from unmask.tables.search import _kernels
+from unmask.tables.search._chunks import in_chunks
+from unmask.tables.search._kth_search import KthQuestion
+from unmask.tables.search._list_search import Tying, lists, tying
+from unmask.tables.search._packing import PackedSearch, Rows, check_enough, prepare
 from unmask.tables.table import Table
 
 __all__ = [

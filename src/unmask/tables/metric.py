@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from unmask.tables._kernels import FAR
+from unmask.tables.search._kernels import FAR
 from unmask.tables.table import Table
 
 

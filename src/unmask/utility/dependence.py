@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.tables._kernels import FAR
 from unmask.tables.metric import labels
+from unmask.tables.search._kernels import FAR
 from unmask.tables.table import Table
 from unmask.utility.marginals import DENSE, Shares, joint_codes, marginals, variations
 

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from unmask.tables._kernels import FAR
 from unmask.tables.metric import labels
 from unmask.tables.schema import Column
+from unmask.tables.search._kernels import FAR
 from unmask.tables.table import Table
 
 FEWEST = 10  # rows that have a category, in the table that decides: rarer ones share a feature

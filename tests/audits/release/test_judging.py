@@ -74,11 +74,11 @@ def test_copies_count_the_people_of_both_sides():
     unique, excess = clopper_pearson(6, 50), difference((6, 50), (2, 100))
     assert _plus(unique, excess).value == pytest.approx(0.02)
     published = np.arange(80) < 6
-    found = _exposure(Copies(unique, unique, excess, 0.01, published, (), ()), 0.95)
+    found = _exposure(Copies(unique, unique, excess, (6, 50), (2, 100), 0.01, published, (), ()), 0.95)
     assert (found.attacked, found.hit) == (50, 6)
     assert found.above.value == pytest.approx(50 * (0.12 - 0.02))
-    assert _exposure(Copies(unique, unique, None, None, published, (), ()), 0.95).above is None
-    assert _exposure(Copies(unique, None, None, None, published, (), ()), 0.95).attacked == 0
+    assert _exposure(Copies(unique, unique, None, (6, 50), (0, 0), None, published, (), ()), 0.95).above is None
+    assert _exposure(Copies(unique, None, None, (0, 0), (0, 0), None, published, (), ()), 0.95).attacked == 0
     assert 0 < COPYING.weight < 1
 
 
@@ -256,21 +256,32 @@ def test_planted_copies_are_seen_where_they_are_many_and_not_where_there_are_non
     standing = SimpleNamespace(
         exact=exact, best=rng.normal(4, 1, 300), usual=np.full(300, 4.0), alone=np.ones(300, bool), published=people[:, 0] < 0
     )  # fmt: skip
-    see = planting._copies(case_of(), SimpleNamespace(standing=standing), np.arange(300), 150, changed)
+    case = case_of()
+    case.copies = SimpleNamespace(mine=(0, 150), theirs=(0, 150))
+    see = planting._copies(case, SimpleNamespace(standing=standing), np.arange(300), 150, changed)
     assert sum(see(0.5, np.random.default_rng(seed)) for seed in range(10)) == 10
     assert sum(see(0.0, np.random.default_rng(seed)) for seed in range(40)) <= 3
 
 
-def test_verbatim_copies_are_seen_also_where_matches_are_worth_nothing(rng):
-    """By Fisher's test alone: a tenth of the people who are alone, and none of the others."""
-    people = rng.integers(0, 50, (300, 6))
+def test_verbatim_copies_are_seen_by_counting_everybody_where_matches_are_worth_nothing(rng):
+    """By Fisher's test on all unique people, however few of them are in the crowd: 1 in 100 of 20,000."""
+    people, case = rng.integers(0, 50, (300, 6)), case_of()
     exact = SimpleNamespace(people=people, worth=np.zeros(people.shape))
-    standing = SimpleNamespace(
-        exact=exact, best=rng.normal(4, 1, 300), usual=np.full(300, 4.0), alone=np.ones(300, bool), published=people[:, 0] < 0
-    )  # fmt: skip
-    see = planting._copies(case_of(), SimpleNamespace(standing=standing), np.arange(300), 150, 0)
-    assert sum(see(0.1, np.random.default_rng(seed)) for seed in range(10)) == 10
+    standing = SimpleNamespace(exact=exact, best=rng.normal(4, 1, 300), usual=np.full(300, 4.0))
+    see = planting._copies(case, SimpleNamespace(standing=standing), np.arange(300), 150, 0)
+    case.copies = SimpleNamespace(mine=(400, 20_000), theirs=(200, 10_000))
+    assert sum(see(0.01, np.random.default_rng(seed)) for seed in range(10)) == 10
     assert sum(see(0.0, np.random.default_rng(seed)) for seed in range(40)) <= 3
+    case.copies = SimpleNamespace(mine=(6, 300), theirs=(6, 300))
+    assert sum(see(0.01, np.random.default_rng(seed)) for seed in range(10)) <= 2
+
+
+def test_counts_of_a_planted_leak_add_up(rng):
+    for rate in (0.0, 0.1, 1.0):
+        mine, theirs = planting._grown((40, 200), (10, 100), rate, rng)
+        assert (mine[1], theirs[1]) == (200, 100)
+        assert mine[0] + theirs[0] >= 50
+    assert mine == (200, 200), "everybody is planted"
 
 
 def test_labels_of_a_half_teach_the_other_half_alone(people):

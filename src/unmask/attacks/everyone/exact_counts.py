@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from unmask.attacks.everyone.subset_counts import Subset, alike_in_unit, count_keys, fill_counts, keys_of
-from unmask.tables.best_match import BestMatch
 from unmask.tables.exact import MISSING, NOBODY, ExactValues
+from unmask.tables.search.best_match import BestMatch
 from unmask.tables.table import Table
 from unmask.tables.units import Units
 

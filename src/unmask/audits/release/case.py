@@ -11,6 +11,7 @@ from unmask.audits.release.leading.crowd import Crowd
 from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.scoring import Scores, Sides, score_all, sides_of
 from unmask.audits.release.tables import Release
+from unmask.metrics.copies import Copies, copies
 from unmask.results.figures import Figure, in_100
 from unmask.results.policy import Severity
 
@@ -102,6 +103,12 @@ class Case:
         if self.sides is None:
             return ()
         return tuple(score_all(self.sides, self.release.synthetic, self.plan.seed, people=self.plan.people))
+
+    @cached_property
+    def copies(self) -> Copies:
+        """Who stands verbatim in the release."""
+        release = self.release
+        return copies(release.real, release.synthetic, holdout=release.holdout, confidence=self.plan.confidence)
 
     @cached_property
     def crowd(self) -> Crowd | None:

@@ -7,7 +7,7 @@ import numpy as np
 from unmask.audits.part import Part
 from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, Family, ReleasePart, words
 from unmask.audits.release.exposure import of_attempts
-from unmask.metrics.copies import Copies, copies
+from unmask.metrics.copies import Copies
 from unmask.metrics.legal import Attempts
 from unmask.results.figures import figure
 from unmask.results.policy import Severity
@@ -20,8 +20,7 @@ COPYING = Family("copies", 0.15)
 
 def copies_part(case: Case) -> Part:
     """Unique real people who stand verbatim in the release."""
-    release, plan = case.release, case.plan
-    found = copies(release.real, release.synthetic, holdout=release.holdout, confidence=plan.confidence)
+    plan, found = case.plan, case.copies
     findings, stands = [], Severity.NONE
     if found.unique is not None:
         excess = found.excess or found.unique

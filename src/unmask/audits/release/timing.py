@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.audits.release.case import Case, Check
 from unmask.audits.runner import Runner
-from unmask.tables.agreement import best_agreement
+from unmask.tables.search.agreement import best_agreement
 
 RESERVE = 0.05  # of the budget: for what comes after the last part
 FOR_TELLING = 0.8  # of what is left, for the parts without which nothing is known

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.compiled import njit
-from unmask.tables.agreement import fill_units, largest, narrow_pairs, weighed, weighed_whole
 from unmask.tables.exact import ExactValues
+from unmask.tables.search.agreement import fill_units, largest, narrow_pairs, weighed, weighed_whole
 from unmask.tables.table import Table
 
 NEAREST = 25  # rows that vote

@@ -29,6 +29,7 @@ SEEN = 16  # of TRIALS: eight in ten
 MOST = 1_000  # people on either side of a trial
 DRAWS = 1_999  # dealings of labels in a test
 
+Counted = tuple[int, int]  # unique people who stand in the release, and all unique ones
 See = Callable[[float, np.random.Generator], bool]  # whether a leak of this rate is seen in one trial
 
 
@@ -110,7 +111,6 @@ def _copies(case: Case, crowd: Crowd, chosen: np.ndarray, members: int, changed:
     exact, standing = crowd.standing.exact, crowd.standing
     people, worth = exact.people[chosen], exact.worth[chosen]
     best, usual = standing.best[chosen], standing.usual[chosen]
-    alone, published = standing.alone[chosen], standing.published[chosen]
     dealt = DealtTop.alike(len(chosen), members, DRAWS, stream(case.plan.seed, "planted", "labels"))
 
     def see(rate: float, rng: np.random.Generator) -> bool:
@@ -125,12 +125,23 @@ def _copies(case: Case, crowd: Crowd, chosen: np.ndarray, members: int, changed:
         found[planted] = np.maximum(found[planted], np.where(kept & (rows >= 0), worth[planted], 0.0).sum(axis=1))
         if _top(dealt, found - usual, labels, rng).p_value <= case.error(LINKAGE):
             return True
-        shown = published.copy()
-        shown[planted[kept.all(axis=1)]] = True
-        mine, theirs = ((int((shown & alone & side).sum()), int((alone & side).sum())) for side in (labels, ~labels))
-        return min(mine[1], theirs[1]) > 0 and fisher(mine, theirs) <= case.error(COPYING)
+        if not len(planted) or not min(case.copies.mine[1], case.copies.theirs[1]):
+            return False
+        verbatim = rate * float(kept.all(axis=1).mean())  # a common value is often replaced by itself
+        return fisher(*_grown(case.copies.mine, case.copies.theirs, verbatim, rng)) <= case.error(COPYING)
 
     return see
+
+
+def _grown(mine: Counted, theirs: Counted, rate: float, rng: np.random.Generator) -> tuple[Counted, Counted]:
+    """How many unique people stand in the release if labels are dealt anew and a share of the members is planted.
+
+    Of all people and not of the crowd, since the test for copies looks at all: so larger tables show smaller leaks.
+    """
+    seen, size = mine[0] + theirs[0], mine[1] + theirs[1]
+    dealt = int(rng.hypergeometric(seen, size - seen, mine[1]))
+    more = int(rng.hypergeometric(mine[1] - dealt, dealt, round(rate * mine[1])))
+    return (dealt + more, mine[1]), (seen - dealt, theirs[1])
 
 
 def _carried(case: Case, crowd: Crowd, chosen: np.ndarray, members: int) -> See:

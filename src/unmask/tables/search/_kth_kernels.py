@@ -2,7 +2,7 @@
 
 Numbers of mismatches are small integers, so counting how many candidates lie within 0, 1, 2, ... gives every k-th distance.
 Gower sums are floats; sixteen-bit sums in whole steps bound them from below, so only rows that may be among the nearest
-are measured in full, in the order of `unmask.tables._kernels`, and the results are equal bit for bit.
+are measured in full, in the order of `_kernels`, and the results are equal bit for bit.
 
 Columns are taken four (or two) at a time, so that sums stay in registers, and tables are padded with zeros, which never
 differ. Rows are counted by unsigned integers: an index that cannot be negative is what lets LLVM vectorise these loops.

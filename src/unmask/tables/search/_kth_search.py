@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unmask.tables import _kth_kernels
-from unmask.tables._bit_search import kth_by_bits
-from unmask.tables._chunks import in_chunks
-from unmask.tables._grouped import MOST_OF_TABLE, MOST_READ, TRIED, asked, grouped_rows, search
-from unmask.tables._packing import KthTables, Rows, chosen_columns, compared, prepare_kth
 from unmask.tables.metric import Gower, Hamming
+from unmask.tables.search import _kth_kernels
+from unmask.tables.search._bit_search import kth_by_bits
+from unmask.tables.search._chunks import in_chunks
+from unmask.tables.search._grouped import MOST_OF_TABLE, MOST_READ, TRIED, asked, grouped_rows, search
+from unmask.tables.search._packing import KthTables, Rows, chosen_columns, compared, prepare_kth
 from unmask.tables.table import Table
 
 

@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from unmask.compiled import inner, njit
-from unmask.tables._kernels import FAR
 from unmask.tables.metric import labels
+from unmask.tables.search._kernels import FAR
 from unmask.tables.table import Table
 
 FEWEST_ROWS = 20_000  # of a table that is grouped,

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from unmask.tables import best_match
-from unmask.tables.agreement import best_agreement
-from unmask.tables.best_match import BestMatch
+from unmask.tables.search import best_match
+from unmask.tables.search.agreement import best_agreement
+from unmask.tables.search.best_match import BestMatch
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unmask.compiled import inner, njit
-from unmask.tables._kernels import FAR, LARGEST, SQUARED, _add_capped, _add_squared, _keep_largest
+from unmask.tables.search._kernels import FAR, LARGEST, SQUARED, _add_capped, _add_squared, _keep_largest
 
 ROWS = 128  # of a box, at most, unless they are all equal
 TRIED = 4, 24  # queries that show how many rows are measured: a few among some rows, then more of them among all

@@ -5,7 +5,7 @@ bit by bit by full adders, so that five words hold the mismatches of sixty-four 
 Loops over whole rows of bits only read and count, never write, and what they call is inlined: LLVM vectorises them only then.
 
 Hamming distances are counted level by level. A Gower sum is at least its number of mismatches, so that the few candidates with no
-more of them than the k-th sum are measured in full, as `unmask.tables._kernels` does, and the results are equal bit for bit.
+more of them than the k-th sum are measured in full, as `_kernels` does, and the results are equal bit for bit.
 """
 
 from __future__ import annotations

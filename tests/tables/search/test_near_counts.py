@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from unmask.tables import near_counts as module
-from unmask.tables.near_counts import BLOCK, near_counts
+from unmask.tables.search import near_counts as module
+from unmask.tables.search.near_counts import BLOCK, near_counts
 
 
 def naive(people, rows, levels, own):

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from tests.tables.test_distance import mixed, naive
 from tests.tables.test_kth_distances import kth_of, pairs_of_tables, table_of
-from unmask.tables import _bit_search, _kth_search
-from unmask.tables._packing import compared
 from unmask.tables.distance import Gower, Hamming, kth_distances, nearest, nearest_row
 from unmask.tables.schema import Column, Kind, Schema
+from unmask.tables.search import _bit_search, _kth_search
+from unmask.tables.search._packing import compared
 
 METRICS = [Hamming(), Gower()]
 by_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
@@ -96,7 +96,7 @@ def test_large_enough_tables_are_searched_by_bits_block_by_block(metric, monkeyp
     monkeypatch.setattr(_bit_search, "BLOCK", 512)
     asked = []
     monkeypatch.setattr(
-        "unmask.tables._kth_search.kth_by_bits",
+        "unmask.tables.search._kth_search.kth_by_bits",
         lambda *given: asked.append(_bit_search.kth_by_bits(*given)) or asked[-1],
     )
     table = mixed(1500, 9)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask.tables.agreement import BLOCK, NEAR, agreement, best_agreement
+from unmask.tables.search.agreement import BLOCK, NEAR, agreement, best_agreement
 
 
 def naive(people, weights, rows, own):

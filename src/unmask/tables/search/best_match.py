@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from unmask.compiled import inner, njit
-from unmask.tables.agreement import NEAR, Agreement, agreement, best_agreement
-from unmask.tables.near_counts import FEWEST_PAIRS, near_counts
+from unmask.tables.search.agreement import NEAR, Agreement, agreement, best_agreement
+from unmask.tables.search.near_counts import FEWEST_PAIRS, near_counts
 
 ROWS = 8192  # sorted at a time: fifteen copies of fifteen columns are 4 MB
 MOST_PEOPLE = 50_000  # at a time: the values of so many, "any other" and "none" fit two bytes

@@ -11,11 +11,11 @@ from functools import cached_property, partial
 import numpy as np
 
 from unmask.errors import ParameterError
-from unmask.tables import _kth_kernels as kth
-from unmask.tables._kernels import BLOCK, CAPPED, LARGEST, SMALLEST, SQUARED, Packed, Work
 from unmask.tables.matching import shared_columns
 from unmask.tables.metric import Euclid, Gower, Hamming, Metric, RankCriterion, Ranks, labels
 from unmask.tables.schema import Column, quoted
+from unmask.tables.search import _kth_kernels as kth
+from unmask.tables.search._kernels import BLOCK, CAPPED, LARGEST, SMALLEST, SQUARED, Packed, Work
 from unmask.tables.table import Table
 
 NOWHERE = -(2**62)  # "row number" of a first query that may meet its own row

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from unmask.tables import _boxes, _kernels, _products
-from unmask.tables._chunks import in_chunks
-from unmask.tables._kernels import BLOCK, CAPPED, SMALLEST, SQUARED
-from unmask.tables._packing import NOWHERE, PackedSearch
+from unmask.tables.search import _boxes, _kernels, _products
+from unmask.tables.search._chunks import in_chunks
+from unmask.tables.search._kernels import BLOCK, CAPPED, SMALLEST, SQUARED
+from unmask.tables.search._packing import NOWHERE, PackedSearch
 
 FEWEST_QUERIES, FEWEST_CANDIDATES = 256, 1024  # below, loops over all pairs are done before anything is prepared
 

@@ -7,11 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from unmask.tables import _bit_kernels as kernels
-from unmask.tables._bit_sums import by_measuring
-from unmask.tables._packing import KthTables
 from unmask.tables.metric import labels
 from unmask.tables.schema import Column
+from unmask.tables.search import _bit_kernels as kernels
+from unmask.tables.search._bit_sums import by_measuring
+from unmask.tables.search._packing import KthTables
 from unmask.tables.table import Table
 
 BLOCK = 8192  # candidates at a time

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unmask.compiled import njit
-from unmask.tables import _bit_kernels as kernels
+from unmask.tables.search import _bit_kernels as kernels
 
 BLOCK = 8192  # rows at a time: a person's bits of a column are a kilobyte
 MOST_COLUMNS = 2 * kernels.INPUTS

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.compiled import njit
-from unmask.tables._kernels import FAR, FAR_SQUARE, MISSING_SQUARE, TILE, _any_below
+from unmask.tables.search._kernels import FAR, FAR_SQUARE, MISSING_SQUARE, TILE, _any_below
 
 QUERIES, CANDIDATES = 128, 1024  # at a time: 1 MB of products
 ABSENT = FAR / 2

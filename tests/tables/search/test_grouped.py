@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tests.tables.test_kth_distances import table_of
-from unmask.tables import _grouped, _kth_search
-from unmask.tables._kth_search import KthQuestion
 from unmask.tables.distance import nearest, nearest_in_order
 from unmask.tables.metric import Gower
 from unmask.tables.schema import Column, Kind, Schema
+from unmask.tables.search import _grouped, _kth_search
+from unmask.tables.search._kth_search import KthQuestion
 
 KS = np.array([1, 2, 7])
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tests.tables.test_distance import mixed
-from unmask.tables import _boxes, _list_search, _products
 from unmask.tables.distance import (
     Euclid,
     RankCriterion,
@@ -15,6 +14,7 @@ from unmask.tables.distance import (
     nearest,
 )
 from unmask.tables.ranks import ranks
+from unmask.tables.search import _boxes, _list_search, _products
 
 SUMS = [RankCriterion.SUM, RankCriterion.MAX, RankCriterion.EUCLID]
 LENGTH = Ranks(RankCriterion.EUCLID)

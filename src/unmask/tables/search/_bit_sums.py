@@ -1,7 +1,7 @@
 """Compiled loops behind the Gower distances of `kth_distances` for many queries: few candidates are measured in full.
 
-A Gower sum is at least its number of mismatches, which rows of bits tell (`unmask.tables._bit_kernels`). Candidates with no
-more of them than the k-th sum are measured as `unmask.tables._kernels` does it, so that the results are equal bit for bit.
+A Gower sum is at least its number of mismatches, which rows of bits tell (`_bit_kernels`). Candidates with no
+more of them than the k-th sum are measured as `_kernels` does it, so that the results are equal bit for bit.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from unmask.compiled import inner, njit
-from unmask.tables._bit_kernels import LEVELS, collect, fill_planes, ones, room, spelt
-from unmask.tables._kth_kernels import ROOM, _sort
+from unmask.tables.search._bit_kernels import LEVELS, collect, fill_planes, ones, room, spelt
+from unmask.tables.search._kth_kernels import ROOM, _sort
 
 HALVINGS = 16  # at most, to find a limit that few sums are below
 FINITE, NOWHERE = 1e300, 2**62  # sums are at most the number of columns; a row behind all others
