@@ -25,6 +25,7 @@ from unmask.audits.release.leading.crowd import Crowd
 from unmask.audits.release.leading.judging import led
 from unmask.audits.release.leading.naming import named
 from unmask.audits.release.membership import membership_part
+from unmask.audits.release.numbers import numbers_part
 from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.scoring import score_all, sides_of
 from unmask.audits.release.soundness import CHANCE, SURE, blind_auc
@@ -188,7 +189,7 @@ def _areas(release: Release, seed: int = 0) -> dict[str, float]:
 def findings(release: Release, seed: int) -> tuple[list[str], bool, int]:
     """What the parts that can find a leak find, whether the tables differ by themselves, and how many people are named."""
     case = case_of(release, seed)
-    parts = [copies_part(case), membership_part(case), criteria_part(case)]
+    parts = [copies_part(case), membership_part(case), numbers_part(case), criteria_part(case)]
     found = [f"{one.name}: {one.severity}" for part in parts for one in part.findings if one.severity.rank]
     blind = blind_auc(case.crowd, confidence=SURE)
     people = int(named(case.crowd, rate=0.10, seed=seed).rejected.sum())

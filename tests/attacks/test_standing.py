@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from unmask.attacks.linkage_weights import LinkageWeights
-from unmask.attacks.standing import PENALTY, SharedValues, standing
+from unmask.attacks.standing import PENALTY, SharedValues, links_of, standing
 from unmask.datasets import adult
 from unmask.tables.exact import ExactValues
 from unmask.tables.read import read_table
@@ -42,10 +42,10 @@ def naive_linkage(people, release, reference, own):
 def test_linkage_weights_are_as_defined(parts):
     people, release, reference = (part.take(np.arange(60)) for part in parts)
     found = standing(people, release, reference)
-    assert found.linkage == pytest.approx(naive_linkage(people, release, reference, None), abs=1e-4)
+    assert found.links.weights == pytest.approx(naive_linkage(people, release, reference, None), abs=1e-4)
     both = concatenate([people, reference])
     inside = standing(both, release, both, own=np.arange(120))
-    assert inside.linkage == pytest.approx(naive_linkage(both, release, both, np.arange(120)), abs=1e-4)
+    assert inside.links.weights == pytest.approx(naive_linkage(both, release, both, np.arange(120)), abs=1e-4)
 
 
 def test_the_registered_attack_is_the_same_number(parts):
@@ -53,7 +53,19 @@ def test_the_registered_attack_is_the_same_number(parts):
     view = View(frozenset({Access.SYNTHETIC, Access.REFERENCE}), synthetic=release, reference=reference)
     rng = np.random.default_rng(0)
     scores = LinkageWeights().prepare(view, people, None, rng).score(view, people, None, rng)
-    assert scores == pytest.approx(standing(people, release, reference).linkage)
+    assert scores == pytest.approx(standing(people, release, reference).links.weights)
+
+
+def test_linkage_weights_alone_are_the_same_and_go_behind_each_other(parts):
+    people, release, _ = parts
+    rows = np.arange(10, 40)
+    whole = standing(people, release, people, own=np.arange(len(people))).links
+    some = links_of(people.take(rows), release, people, own=rows)
+    assert some.weights == pytest.approx(whole.weights[rows], abs=1e-9)
+    assert some.worth == pytest.approx(whole.worth[rows])
+    both = whole.and_of(some)
+    assert np.array_equal(both.best[-30:], some.best)
+    assert both.worth.shape == (330, whole.worth.shape[1])
 
 
 def test_numbers_are_finite_and_named_once(parts):
@@ -78,8 +90,7 @@ def test_copies_stand_out(parts):
         [replace(part, notes=()) for part in (release.take(np.arange(290)), people.take(np.arange(10)))]
     )
     found = standing(people, leaky, reference)
-    assert found.published[:10].all()
-    assert np.sort(np.argsort(-found.linkage)[:10]).tolist() == list(range(10))
+    assert np.sort(np.argsort(-found.links.weights)[:10]).tolist() == list(range(10))
     assert found.found[:10] == pytest.approx(1.0)
 
 
@@ -90,7 +101,7 @@ def test_missing_values_agree_with_nothing_and_rounding_is_followed():
     )
     found = standing(people, release, people, own=np.arange(3))
     assert found.exact.in_release.tolist() == [[1, 1], [0, 0], [0, 0]]
-    assert found.best[1] == 0
+    assert found.links.best[1] == 0
 
 
 def test_compared_people_can_be_cut(parts):

@@ -15,6 +15,7 @@ from unmask.audits.release.leading.naming import named
 from unmask.audits.release.plan import ReleasePlan
 from unmask.datasets import planted
 from unmask.results.policy import Severity
+from unmask.stats.labels import top_test
 
 
 @pytest.mark.calibration
@@ -104,3 +105,18 @@ def test_completion_stays_below_medium_where_the_holdout_differs_a_little(gap):
         found.append(max(one.severity.rank for one in part.findings))
     assert max(found) <= Severity.LOW.rank
     assert sum(rank > 0 for rank in found) <= 2
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_people_beside_the_crowd_are_no_finding_where_nothing_leaks(share):
+    """100 of 1,500 people on either side are the crowd, linkage weights are taken of 500; some people over 50 are missing.
+
+    At level 5 % in at most 13 of 100 releases, where real table and holdout are not told apart.
+    """
+    alarms = 0
+    for seed in range(100):
+        release, rng = shifted(seed, share, size=1_500), np.random.default_rng(seed)
+        linked = Crowd.of(release, seed, 100).linked
+        alarms += top_test(linked.links.weights, linked.members, strata=linked.strata, rng=rng).p_value <= 0.05
+    assert alarms <= 13

@@ -7,13 +7,18 @@ from scipy.stats import binom, fisher_exact, hypergeom
 from unmask.errors import ParameterError
 from unmask.stats.labels import (
     DRAWS,
+    MANY,
     MOST_DRAWS,
+    Strata,
+    _moments,
+    _tail,
     advantage_bound,
     depths_of,
     draws_for,
     fisher,
     fisher_within,
     top_test,
+    within,
 )
 
 
@@ -126,6 +131,28 @@ def test_fisher_within_strata_is_that_of_dealt_labels():
         fisher_within(hit, inside, strata[:4])
     with pytest.raises(ParameterError, match="nobody"):
         fisher_within([], [], [])
+
+
+def test_many_successes_within_strata_are_judged_by_their_moments():
+    """Beside the exact chance, far into the tail, for strata that are skewed each way."""
+    rng = np.random.default_rng(8)
+    people = rng.integers(300, 900, 12)
+    for members, successes in ((0.8, 0.3), (0.2, 0.3), (0.8, 0.6), (0.5, 0.05)):
+        marked, drawn = (people * members).astype(int), (people * successes).astype(int)
+        mean, variance, third = _moments(drawn, marked, people)
+        each = [hypergeom(*numbers) for numbers in zip(people, drawn, marked, strict=True)]
+        assert mean == pytest.approx(sum(one.mean() for one in each))
+        assert variance == pytest.approx(sum(one.var() for one in each))
+        assert third == pytest.approx(sum(one.stats("s") * one.var() ** 1.5 for one in each))
+        exact = _tail(drawn, marked, people)
+        for far in (-1.0, 0.0, 1.5, 3.0, 4.0):
+            hits = round(mean + far * np.sqrt(variance))
+            strata = Strata(np.array([hits] + [0] * 11), drawn, marked, people)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("unmask.stats.labels.MANY", 0)
+                assert within(strata) == pytest.approx(exact[hits], rel=0.06)
+    nothing = Strata(np.array([0]), np.array([MANY + 1]), np.array([0]), np.array([MANY + 5]))
+    assert within(nothing) == 1
 
 
 @pytest.mark.parametrize("level", [0.05, 0.00075, 0.00019, 0.00015, 1e-5])

@@ -15,15 +15,13 @@ import numpy as np
 from unmask.attacks._known import Coarsening
 from unmask.attacks.everyone.subset_counts import count_keys, keys_of
 from unmask.tables.distance import kth_distances
-from unmask.tables.exact import ExactValues, rounded_like
+from unmask.tables.exact import ROUGH, ExactValues, is_wide, rounded_like
 from unmask.tables.metric import Gower
-from unmask.tables.schema import Column
 from unmask.tables.search.agreement import Agreement
 from unmask.tables.search.best_match import BestMatch
 from unmask.tables.table import Table
 
 EXACT = "exact"  # numbers about values as they are
-ROUGH = 3  # significant digits of numbers, beside all of them: releases round, and add noise
 MOST_PAIRS = 120  # of columns, about which people are asked together
 MOST_CELLS = 4_000_000  # of two columns: counted directly, beyond them by hashing
 NEAREST = 3  # distances to either table
@@ -84,35 +82,45 @@ class SharedValues:
 
 
 @dataclass(frozen=True, eq=False)
+class WeightedLinks:
+    """The best match of each person in the release, and among the others of the reference.
+
+    Linkage weights (Fellegi and Sunter 1969, for one table): what the release has more than others explain.
+    """
+
+    worth: np.ndarray  # people x columns: what an agreement adds to a match; 0 where there is no value
+    best: np.ndarray  # of each person: weight of the best match in the release
+    usual: np.ndarray  # the same among the others
+
+    @classmethod
+    def of(cls, compared: SharedValues) -> WeightedLinks:
+        matches = BestMatch(compared.people, compared.worth)
+        found, others = matches.among(compared.release), matches.among(compared.reference, compared.own)
+        return cls(_own_worth(compared), np.maximum(found, 0.0), np.maximum(others, 0.0))
+
+    @property
+    def weights(self) -> np.ndarray:
+        return np.asarray(self.best - self.usual, dtype=np.float64)
+
+    def and_of(self, more: WeightedLinks) -> WeightedLinks:
+        """Those of more people behind these."""
+        both = zip((self.worth, self.best, self.usual), (more.worth, more.best, more.usual), strict=True)
+        return WeightedLinks(*(np.concatenate(pair) for pair in both))
+
+
+@dataclass(frozen=True, eq=False)
 class Standing:
     """Numbers about people (people x numbers); larger means nearer to the release than to the reference."""
 
     names: tuple[str, ...]
     values: np.ndarray
     exact: SharedValues
-    best: np.ndarray  # of each person: weight of the best match in the release
-    usual: np.ndarray  # the same among the others of the reference
-    near: tuple[np.ndarray, np.ndarray]  # rows of the release, others of the reference: with 0, 1, .. unequal columns
-
-    @property
-    def linkage(self) -> np.ndarray:
-        """Linkage weights (Fellegi and Sunter 1969, for one table): what the release has more than others explain."""
-        return self.best - self.usual
+    links: WeightedLinks
 
     @property
     def found(self) -> np.ndarray:
         """The share of each person's own weight that the best match in the release has."""
-        return np.asarray(self.best / _whole(self.exact))
-
-    @property
-    def alone(self) -> np.ndarray:
-        """Who has no equal among the others."""
-        return np.asarray(self.near[1][:, 0] == 0)
-
-    @property
-    def published(self) -> np.ndarray:
-        """Whose row stands in the release."""
-        return np.asarray(self.near[0][:, 0] > 0)
+        return np.asarray(self.links.best / _whole(self.links.worth))
 
 
 def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray | None = None) -> Standing:
@@ -120,38 +128,48 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
 
     Cost: people x (rows of the release + reference) x columns; 0.5 s for 2,000 people against 20,000 rows of 15 columns.
     """
-    coarse = Coarsening.of(release)
-    people, reference = (rounded_like(coarse.apply(table), release) for table in (people, reference))
+    people, reference = _as_released(release, people, reference)
     exact = SharedValues.of(ExactValues(people), release, reference, own)
     found, others = _matches(exact)
-    best, usual = (np.maximum(each.best, 0.0) for each in (found, others))
+    links = WeightedLinks(_own_worth(exact), *(np.maximum(each.best, 0.0) for each in (found, others)))
     parts: list[tuple[str, np.ndarray]] = [
-        ("linkage", best - usual),
-        ("found", best / _whole(exact)),
+        ("linkage", links.best - links.usual),
+        ("found", links.best / _whole(links.worth)),
         *_near(found, others, exact),
     ]
     parts += value_numbers(exact, people.schema.names, EXACT)
     parts += _pairs(exact)
     exact = exact.without_rows()
-    if wide := [place for place in people.schema.numeric if _is_wide(people.schema.columns[place])]:
+    if wide := [place for place in people.schema.numeric if is_wide(people.schema.columns[place])]:
         rough = SharedValues.of(ExactValues(people, digits=ROUGH), release, reference, own)
-        parts.append(("linkage, rough", linkage(rough)))
+        parts.append(("linkage, rough", WeightedLinks.of(rough).weights))
         parts += value_numbers(rough.only(columns=wide), tuple(people.schema.names[place] for place in wide), "rough")
     if people.schema.numeric:
         parts += value_numbers(_bins(people, release, reference, own), people.schema.names, "bin")
     parts += _distances(people, release, reference, own)
     names, values = tuple(name for name, _ in parts), np.column_stack([value for _, value in parts])
-    return Standing(names, values, exact, best, usual, (found.near, others.near))
+    return Standing(names, values, exact, links)
 
 
-def _whole(compared: SharedValues) -> np.ndarray:
+def links_of(people: Table, release: Table, reference: Table, *, own: np.ndarray) -> WeightedLinks:
+    """Linkage weights alone, which cost a fraction of all numbers."""
+    people, reference = _as_released(release, people, reference)
+    return WeightedLinks.of(SharedValues.of(ExactValues(people), release, reference, own))
+
+
+def _as_released(release: Table, *tables: Table) -> Iterator[Table]:
+    """People as the release would write them."""
+    coarse = Coarsening.of(release)
+    return (rounded_like(coarse.apply(table), release) for table in tables)
+
+
+def _own_worth(compared: SharedValues) -> np.ndarray:
+    return np.where(compared.people >= 0, compared.worth, 0.0)
+
+
+def _whole(worth: np.ndarray) -> np.ndarray:
     """What a match in every column would be worth."""
-    return np.asarray(np.maximum(np.where(compared.people >= 0, compared.worth, 0.0).sum(axis=1), 1e-9))
-
-
-def _is_wide(column: Column) -> bool:
-    """Whether its numbers have more digits than are compared roughly: by the schema, so that it is so for all people alike."""
-    return not column.is_integral or column.upper - column.lower >= 10**ROUGH
+    return np.asarray(np.maximum(worth.sum(axis=1), 1e-9))
 
 
 def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -162,13 +180,6 @@ def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
         counts = np.bincount(theirs[theirs >= 0], minlength=max(int(mine.max(initial=0)), 0) + 1)
         found[:, column] = np.where(mine >= 0, counts[np.maximum(mine, 0)], 0)
     return found
-
-
-def linkage(compared: SharedValues) -> np.ndarray:
-    """Linkage weights alone: the best match in the release less that among the others of the reference."""
-    matches = BestMatch(compared.people, compared.worth)
-    found, others = matches.among(compared.release), matches.among(compared.reference, compared.own)
-    return np.asarray(np.maximum(found, 0.0) - np.maximum(others, 0.0), dtype=np.float64)
 
 
 def _matches(compared: SharedValues) -> tuple[Agreement, Agreement]:

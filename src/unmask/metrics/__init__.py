@@ -71,6 +71,7 @@ _FILES: dict[str, tuple[str, ...]] = {
     "linear_reconstruction": ("LinearReconstruction", "linear_reconstruction"),
     "linkability": ("Linkability", "linkability"),
     "permutation": ("Permutation", "permutation"),
+    "published_numbers": ("PublishedNumbers", "published_numbers"),
     "rank_linkage": ("RankLinkage", "rank_linkage"),
     "reverse_mapping": ("ReverseMapping", "reverse_mapping"),
     "similarity": (
@@ -83,7 +84,7 @@ _FILES: dict[str, tuple[str, ...]] = {
 _PLACES = {name: f"unmask.metrics.{file}" for file, names in _FILES.items() for name in names}
 
 __all__ = [  # noqa: RUF022 - by subject
-    "Copies", "copies",
+    "Copies", "copies", "PublishedNumbers", "published_numbers",
     "Similarity", "Distance", "Statistic", "Uniform", "Quantile", "Comparison", "Reference", "SimilarityVerdict",
     "MinimalDistance", "minimal_distance", "MostlyQa", "mostlyai_qa",
     "Baseline", "sdmetrics_baseline", "Overfitting", "sdmetrics_overfitting",

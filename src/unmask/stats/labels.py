@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
+from scipy.special import gammaln, ndtr
 
 from unmask.errors import ParameterError
 from unmask.stats._checks import BoolArray, FloatArray, IntArray, as_scores, check_count
@@ -20,6 +20,7 @@ from unmask.stats.intervals import difference_limits
 
 DRAWS = 4_999  # dealings of the labels: p-values down to 1 in 5,000
 MOST_DRAWS = 199_999  # for the strictest levels
+MANY = 2_000  # successes: their chances are no longer added up one by one
 SHALLOWEST = 5  # people at the top
 DEEPER = 1.6  # from one depth to the next
 DEPTHS = (1 / 64, 1 / 16, 1 / 4, 1 / 2)  # of the thresholds at which an advantage is bounded
@@ -44,16 +45,56 @@ def draws_for(level: float) -> int:
     return max(DRAWS, min(MOST_DRAWS, math.ceil(3 / level)))  # also if two of them are as large
 
 
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """How often an attack succeeds among people who are alike: numbers for each stratum."""
+
+    hits: IntArray  # members on whom it succeeded
+    successes: IntArray  # people on whom it succeeded
+    members: IntArray
+    people: IntArray
+
+    @classmethod
+    def of(cls, successes: ArrayLike, members: ArrayLike, strata: ArrayLike) -> Strata:
+        hit, inside = np.asarray(successes, dtype=bool), np.asarray(members, dtype=bool)
+        place = np.unique(strata, return_inverse=True)[1]
+        if not hit.shape == inside.shape == place.shape:
+            raise ParameterError("There must be one label, and one stratum, for each person.")
+        count = int(place.max(initial=-1)) + 1
+        kinds = (hit & inside, hit, inside, np.ones(hit.shape, dtype=bool))
+        return cls(*(np.bincount(place[kind], minlength=count) for kind in kinds))
+
+
 def fisher_within(successes: ArrayLike, members: ArrayLike, strata: ArrayLike) -> float:
     """`fisher` with labels dealt within strata: the attack's successes are a sum of hypergeometric numbers."""
-    hit, inside = np.asarray(successes, dtype=bool), np.asarray(members, dtype=bool)
-    place = np.unique(strata, return_inverse=True)[1]
-    if not hit.shape == inside.shape == place.shape:
-        raise ParameterError("There must be one label, and one stratum, for each person.")
-    if not hit.size:
+    found = Strata.of(successes, members, strata)
+    if not len(found.people):
         raise ParameterError("There is nobody to judge.")
-    drawn, marked = (np.bincount(place[which], minlength=place.max() + 1) for which in (hit, inside))
-    return float(min(1.0, _tail(drawn, marked, np.bincount(place))[int((hit & inside).sum())]))
+    return within(found)
+
+
+def within(strata: Strata) -> float:
+    """The same from numbers. Exact up to MANY successes; beyond, by the first three moments of that sum."""
+    hits, drawn, marked = int(strata.hits.sum()), strata.successes, strata.members
+    if drawn.sum() <= MANY:
+        return float(min(1.0, _tail(drawn, marked, strata.people)[hits]))
+    mean, variance, third = _moments(drawn, marked, strata.people)
+    if variance == 0:
+        return 1.0
+    far = (hits - 0.5 - mean) / math.sqrt(variance)
+    skew = third / variance**1.5
+    return float(ndtr(-(far - skew * (far**2 - 1) / 6)))  # Cornish and Fisher
+
+
+def _moments(drawn: IntArray, marked: IntArray, people: IntArray) -> tuple[float, float, float]:
+    """Mean, variance and third central moment of a sum of hypergeometric numbers."""
+    some = people > 2  # smaller ones hardly matter among so many, and are taken at their mean
+    n, k, size = (each.astype(np.float64) for each in (drawn, marked, people))
+    mean = float((n * k / np.maximum(size, 1.0)).sum())
+    n, k, size = n[some], k[some], size[some]
+    variance = n * k * (size - k) * (size - n) / (size**2 * (size - 1))
+    third = variance * (size - 2 * k) * (size - 2 * n) / (size * (size - 2))
+    return mean, float(variance.sum()), float(third.sum())
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from unmask.tables.table import Table
 MISSING = -2  # of the people themselves: equals nothing, not even what is missing elsewhere
 NOBODY = -1  # elsewhere: a value that none of the people has
 DIGITS = 12  # significant ones of a number that is not whole: 0.1 + 0.2 is 0.3
+ROUGH = 3  # significant digits, beside all of them: releases round, and add noise
 STEPS = 10.0 ** np.arange(12, -10, -1)  # to which a release may be rounded, the coarsest first
 
 
@@ -67,7 +68,7 @@ class ExactValues:
         distinct = self._distinct[position]
         if not len(distinct):
             return np.full(len(table), NOBODY, dtype=np.int32)
-        numbers = self._numbers(table, position)
+        numbers = self.numbers(table, position)
         place = np.minimum(np.searchsorted(distinct, numbers), len(distinct) - 1)
         return np.where(distinct[place] == numbers, place, NOBODY).astype(np.int32)
 
@@ -76,14 +77,20 @@ class ExactValues:
         """The distinct numbers of each numeric column, in order."""
         found = {}
         for position in self.people.schema.numeric:
-            numbers = self._numbers(self.people, position)
+            numbers = self.numbers(self.people, position)
             found[position] = np.unique(numbers[~np.isnan(numbers)])
         return found
 
-    def _numbers(self, table: Table, position: int) -> np.ndarray:
+    def numbers(self, table: Table, position: int) -> np.ndarray:
+        """A numeric column of a table as it is compared: at so many digits, NaN where there is none."""
         numbers = table.numbers[:, table.schema.numeric.index(position)] + 0.0  # -0.0 is 0.0
         whole = table.schema.columns[position].is_integral
         return numbers if whole and self.digits >= DIGITS else significant(numbers, self.digits)
+
+
+def is_wide(column: Column) -> bool:
+    """Whether it has more digits than are compared roughly: by the schema, so that it is so for all people alike."""
+    return column.is_numeric and (not column.is_integral or column.upper - column.lower >= 10**ROUGH)
 
 
 def significant(numbers: np.ndarray, digits: int) -> np.ndarray:
@@ -110,8 +117,13 @@ def step_of(numbers: np.ndarray) -> float:
     present = numbers[~np.isnan(numbers)]
     if len(present) < 2 or present.min() == present.max():
         return 0.0
+    few = present[:1000]  # most steps fail by these already
     for step in STEPS:
-        multiples = present / step
-        if (np.abs(multiples - np.rint(multiples)) <= 1e-13 * np.abs(multiples)).all():
+        if _multiples(few, step) and _multiples(present, step):
             return float(step)
     return 0.0
+
+
+def _multiples(numbers: np.ndarray, step: float) -> bool:
+    multiples = numbers / step
+    return bool((np.abs(multiples - np.rint(multiples)) <= 1e-13 * np.abs(multiples)).all())

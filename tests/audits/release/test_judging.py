@@ -8,21 +8,22 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from unmask.attacks.standing import WeightedLinks
 from unmask.audits.release import criteria, soundness
 from unmask.audits.release.copies import COPYING, _exposure, _plus
 from unmask.audits.release.criteria import FAMILIES, _criterion_finding, _group_cells, _group_sizes, _lower
 from unmask.audits.release.leading import judging as leading
 from unmask.audits.release.leading import planted as planting
-from unmask.audits.release.leading.crowd import STRATA, Crowd
-from unmask.audits.release.leading.judging import LEARNT, LINKAGE, _certain_tpr, _judged, _outcome, _wider
+from unmask.audits.release.leading.crowd import STRATA, Crowd, Linked
+from unmask.audits.release.leading.judging import LEARNT, LINKAGE, ScoredPeople, _certain_tpr, _judged, _outcome, _wider
 from unmask.audits.release.leading.naming import _by_learner, _by_linkage, named
-from unmask.audits.release.leading.planted import SEEN, TRIALS, PlantedLeak, _dealt, _Halves, _some, in_words
+from unmask.audits.release.leading.planted import SEEN, TRIALS, PlantedLeak, _dealt, _grown_within, _Halves, in_words
 from unmask.audits.release.membership import _groups, _naming
 from unmask.audits.release.soundness import NOTHING, blind_auc, controls_part, permuted_auc
 from unmask.metrics.copies import Copies
 from unmask.results.policy import Policy, Severity
 from unmask.stats import Listing, auc, clopper_pearson, difference, tpr_at_fpr
-from unmask.stats.labels import top_test
+from unmask.stats.labels import Strata, top_test
 from unmask.stream import stream
 from unmask.tables.schema import Origin
 
@@ -42,7 +43,12 @@ def crowd_of(rng, size=200, shift=0.0, **more):
         def __len__(self):
             return 2 * size
 
-    return Stub(**parts | {"blind": scores, "linkage": scores} | more)
+    linked = Linked(None, members, parts["strata"])
+    return Stub(**parts | {"blind": scores, "linkage": scores, "linked": linked} | more)
+
+
+def scored(crowd, halves=False):
+    return ScoredPeople(crowd.linkage, crowd.members, crowd.strata, crowd.halves if halves else None)
 
 
 def gained(hits, misses, wider=1.0):
@@ -151,7 +157,7 @@ def test_a_certain_tpr_needs_people_enough(rng):
 def test_a_learnt_score_is_judged_half_by_half_and_a_fixed_one_at_once(rng, halves):
     crowd = crowd_of(rng, shift=0.3)
     family = LEARNT if halves else LINKAGE
-    found = _judged(case_of(crowd), crowd, "name", crowd.linkage, family, halves=halves)
+    found = _judged(case_of(crowd), "name", scored(crowd, halves), family)
     draws = stream(3, "leading", "name")
     parts = [crowd.halves == half for half in (0, 1)] if halves else [crowd.halves >= 0]
     tests = [top_test(crowd.linkage[part], crowd.members[part], strata=crowd.strata[part], rng=draws) for part in parts]
@@ -168,7 +174,7 @@ def test_the_bounds_behind_a_severity_share_its_error(rng, monkeypatch, halves):
     monkeypatch.setattr(leading, "_certain_tpr", lambda scores, members, error: spent.append(error) or 0.0)
     monkeypatch.setattr(leading, "_outcome", lambda *given, wider: None)
     crowd = crowd_of(rng, shift=8.0)
-    _judged(case_of(crowd), crowd, "name", crowd.linkage, LEARNT, halves=halves)
+    _judged(case_of(crowd), "name", scored(crowd, halves), LEARNT)
     assert len(spent) == (4 if halves else 2)
     assert sum(spent) == pytest.approx(0.05 * LEARNT.weight)
 
@@ -177,11 +183,11 @@ def test_severity_follows_what_is_certain(rng):
     """Nothing at all; then all, for certain: no less than high."""
     for shift, severity in ((0.0, Severity.NONE), (8.0, Severity.HIGH)):
         crowd = crowd_of(rng, shift=shift)
-        found = _judged(case_of(crowd), crowd, "name", crowd.linkage, LINKAGE, halves=False)
+        found = _judged(case_of(crowd), "name", scored(crowd), LINKAGE)
         assert found.severity is severity
     few = crowd_of(rng, size=1500)
     few.linkage[:25] += 9  # far out, and hardly more than one in a hundred of the members
-    found = _judged(case_of(few), few, "name", few.linkage, LINKAGE, halves=False)
+    found = _judged(case_of(few), "name", scored(few), LINKAGE)
     assert found.severity is Severity.LOW
     assert found.test.depth < 100
 
@@ -230,8 +236,6 @@ def test_dealings_have_as_many_members_and_plant_a_share_of_them(rng):
     assert labels.sum() == 20
     assert len(planted) == 6
     assert labels[planted].all()
-    assert len(_some(np.arange(30), 10, rng)) == 10
-    assert _some(np.arange(10), 10, rng).tolist() == list(range(10))
 
 
 @pytest.mark.parametrize(("size", "members"), [(40, 20), (41, 21), (41, 20), (40, 21)])
@@ -249,31 +253,53 @@ def test_halves_of_a_trial_have_as_many_people_and_members_as_their_tests(rng, s
     assert not seen.by(-certain, labels, halves, rng)
 
 
+def linked_of(rng, worth):
+    """300 people, half of them members, whose best match is worth about 4 in the release and 4 among others."""
+    links = WeightedLinks(np.full((300, 6), worth), rng.normal(4, 1, 300), np.full(300, 4.0))
+    return Linked(links, np.arange(300) < 150, np.zeros(300, dtype=int))
+
+
 @pytest.mark.parametrize("changed", [0, 2])
 def test_planted_copies_are_seen_where_they_are_many_and_not_where_there_are_none(rng, changed):
-    people = rng.integers(0, 50, (300, 6))
-    exact = SimpleNamespace(people=people, worth=np.full(people.shape, 3.0))
-    standing = SimpleNamespace(
-        exact=exact, best=rng.normal(4, 1, 300), usual=np.full(300, 4.0), alone=np.ones(300, bool), published=people[:, 0] < 0
-    )  # fmt: skip
     case = case_of()
     case.copies = SimpleNamespace(mine=(0, 150), theirs=(0, 150))
-    see = planting._copies(case, SimpleNamespace(standing=standing), np.arange(300), 150, changed)
+    see = planting._copies(case, linked_of(rng, 3.0), changed)
     assert sum(see(0.5, np.random.default_rng(seed)) for seed in range(10)) == 10
     assert sum(see(0.0, np.random.default_rng(seed)) for seed in range(40)) <= 3
 
 
+def test_a_changed_column_is_worth_nothing(rng):
+    """Six columns of 1 each: a copy beats best matches of 4, one with three columns changed does not."""
+    case = case_of()
+    case.copies = SimpleNamespace(mine=(0, 0), theirs=(0, 0))
+    whole, changed = (planting._copies(case, linked_of(rng, 1.0), columns) for columns in (0, 3))
+    assert sum(whole(0.3, np.random.default_rng(seed)) for seed in range(10)) == 10
+    assert sum(changed(0.3, np.random.default_rng(seed)) for seed in range(10)) <= 2
+
+
 def test_verbatim_copies_are_seen_by_counting_everybody_where_matches_are_worth_nothing(rng):
     """By Fisher's test on all unique people, however few of them are in the crowd: 1 in 100 of 20,000."""
-    people, case = rng.integers(0, 50, (300, 6)), case_of()
-    exact = SimpleNamespace(people=people, worth=np.zeros(people.shape))
-    standing = SimpleNamespace(exact=exact, best=rng.normal(4, 1, 300), usual=np.full(300, 4.0))
-    see = planting._copies(case, SimpleNamespace(standing=standing), np.arange(300), 150, 0)
+    case = case_of()
+    see = planting._copies(case, linked_of(rng, 0.0), 0)
     case.copies = SimpleNamespace(mine=(400, 20_000), theirs=(200, 10_000))
     assert sum(see(0.01, np.random.default_rng(seed)) for seed in range(10)) == 10
     assert sum(see(0.0, np.random.default_rng(seed)) for seed in range(40)) <= 3
     case.copies = SimpleNamespace(mine=(6, 300), theirs=(6, 300))
     assert sum(see(0.01, np.random.default_rng(seed)) for seed in range(10)) <= 2
+
+
+def test_own_numbers_that_are_planted_add_up_within_strata(rng):
+    found = Strata(np.array([10, 4]), np.array([20, 5]), np.array([100, 50]), np.array([200, 60]))
+    for rate in (0.0, 0.2, 1.0):
+        grown = _grown_within(found, rate, rng)
+        assert np.array_equal(grown.members, found.members)
+        assert np.array_equal(grown.people, found.people)
+        assert (grown.hits <= found.members).all()
+        assert (grown.successes >= found.successes).all()
+        assert (grown.successes - grown.hits <= found.people - found.members).all()
+        if not rate:
+            assert np.array_equal(grown.successes, found.successes)
+    assert np.array_equal(grown.hits, found.members), "everybody is planted"
 
 
 def test_counts_of_a_planted_leak_add_up(rng):
@@ -367,7 +393,7 @@ def test_a_criterion_is_a_finding_from_its_share_of_the_error_down(monkeypatch):
 def test_kinds_of_planted_leaks_have_their_names(people, monkeypatch):
     for name in ("_copies", "_carried", "_recognised"):
         monkeypatch.setattr(planting, name, lambda *anything: None)
-    crowd = SimpleNamespace(people=people, members=np.arange(200) < 100)
+    crowd = SimpleNamespace(people=people, members=np.arange(200) < 100, linked=None)
     assert [name for name, _ in planting._kinds(case_of(), crowd)] == [
         "verbatim copies",
         "copies with 1 column changed",

@@ -22,6 +22,7 @@ from unmask.audits.release.exposure import CONFOUNDED, UNTESTED, with_records
 from unmask.audits.release.matching import MATCHING
 from unmask.audits.release.maximum_knowledge import MAXIMUM_KNOWLEDGE
 from unmask.audits.release.membership import MEMBERSHIP
+from unmask.audits.release.numbers import NUMBERS
 from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.preflight.files import Preflight, looked_over
 from unmask.audits.release.preflight.identifiers import IDENTIFYING
@@ -41,6 +42,7 @@ CHECKS = (
     IDENTIFYING,
     COPIES,
     MEMBERSHIP,
+    NUMBERS,
     CRITERIA,
     CONTROLS,
     ALIGNED,

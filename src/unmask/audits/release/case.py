@@ -12,6 +12,7 @@ from unmask.audits.release.plan import ReleasePlan
 from unmask.audits.release.scoring import Scores, Sides, score_all, sides_of
 from unmask.audits.release.tables import Release
 from unmask.metrics.copies import Copies, copies
+from unmask.metrics.published_numbers import PublishedNumbers, published_numbers
 from unmask.results.figures import Figure, in_100
 from unmask.results.policy import Severity
 
@@ -66,10 +67,9 @@ class Case:
             for family, count in counts.items()
         )
         left = 1 - sum(family.weight for family in counts)
-        return (
-            f"{self.comparisons} comparisons share the {1 - self.plan.confidence:.0%} chance of a false finding: {shares}; "
-            f"{left:.0%} is kept for parts to come."
-        )
+        kept = f"; {left:.0%} is kept back." if left >= 0.005 else "."
+        error = f"{1 - self.plan.confidence:.0%} chance of a false finding"
+        return f"{self.comparisons} comparisons share the {error}: {shares}{kept}"
 
     def unproven(self, figure: Figure) -> str:
         """What to say of a comparison that carries no finding."""
@@ -109,6 +109,16 @@ class Case:
         """Who stands verbatim in the release."""
         release = self.release
         return copies(release.real, release.synthetic, holdout=release.holdout, confidence=self.plan.confidence)
+
+    @cached_property
+    def numbers(self) -> tuple[PublishedNumbers, ...]:
+        """Whose own numbers stand in the release, column by column; none without a holdout."""
+        release = self.release
+        if release.holdout is None:
+            return ()
+        return published_numbers(
+            release.real, release.synthetic, holdout=release.holdout, confidence=self.plan.confidence
+        )
 
     @cached_property
     def crowd(self) -> Crowd | None:

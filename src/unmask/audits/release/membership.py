@@ -129,7 +129,7 @@ def _naming(case: Case, crowd: Crowd, listing: Listing) -> Part:
         else "Nobody is named as at risk."
     )
     if asked < looked:
-        note += f" Of {looked:,} real people {asked:,}, drawn at random, were looked at one by one (--people {plan.people:,})."
+        note += f" Of {looked:,} real people {asked:,}, drawn at random, were looked at one by one (--people {plan.people:,})"
         note += _unseen(case, crowd)
     everyone = units(release.real).of_row  # what holds for a person holds for all of their rows
     rejected, risk = np.zeros(looked, dtype=bool), np.full(looked, np.nan)
@@ -152,12 +152,12 @@ def _naming(case: Case, crowd: Crowd, listing: Listing) -> Part:
 
 def _unseen(case: Case, crowd: Crowd) -> str:
     """What so many people can hardly show: if the k who look most like members all are, chance does that with share^k."""
-    members = int(crowd.members.sum())
-    needed = math.ceil(math.log(case.error(LINKAGE)) / math.log(members / len(crowd)))
+    members, people = int(crowd.linked.members.sum()), len(crowd.linked)
+    needed = math.ceil(math.log(case.error(LINKAGE)) / math.log(members / people))
     share = f"{100 * needed / members:.2g} % of the real people"
     return (
-        f" Fewer than {needed} leaked people among them ({share}), if no verbatim copies, mostly look like chance, and so do "
-        "some more; looking at more people shows smaller leaks."
+        f", and linkage weights were taken of {members:,}. Fewer than {needed} leaked people among them ({share}), if no "
+        "verbatim copies, mostly look like chance, and so do some more; looking at more people shows smaller leaks."
     )
 
 

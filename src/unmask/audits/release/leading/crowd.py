@@ -1,7 +1,9 @@
 """The crowd: real people and holdout people side by side, looked at without knowing who is who.
 
-What is said about a person (`attacks.standing`) compares the release with everybody else in the crowd, members or not. So if
-the release does not know its members, being called a member is a random label, and any test that deals labels anew is exact.
+What is said about a person (`attacks.standing`) compares the release with everybody else, members or not: with the rest of the
+crowd, and with those who are too many to be looked at one by one. So if the release does not know its members, being called a
+member is a random label, and any test that deals labels anew is exact. The others should be as many as the rows of the release:
+in a million rows everybody finds somebody alike, and only as many others tell how alike is usual.
 
 A *blind twin* runs beside it: the same learner and the same numbers, but in place of the release stand real people of the
 half that teaches, who know nothing of the people that are judged. It sees what a release that gives nobody away would show all
@@ -10,6 +12,7 @@ the same if real table and holdout differ by themselves, and people are compared
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +20,7 @@ import numpy as np
 
 from unmask.attacks.classifier import Classifier
 from unmask.attacks.learner import cross_fitted, told_apart
-from unmask.attacks.standing import Standing, standing
+from unmask.attacks.standing import Standing, WeightedLinks, links_of, standing
 from unmask.audits.release.tables import Release
 from unmask.stats.auc import midranks
 from unmask.stream import stream
@@ -27,7 +30,29 @@ from unmask.tables.units import one_row_each
 FEWEST = 20  # people on either side: fewer cannot be halved and learnt from
 STRATA = 5  # of people who look alike to the blind twin, in either half
 TREES = Classifier(rounds=30, leaves=8)
+MOST_OTHERS = 250_000  # people of either table with whom the crowd is compared: looking them through is cheap
+LINKED = 4  # times as many others as the crowd has people of a table: their linkage weights are taken too
 PARTS = 4  # of the half that teaches the twin: each stands against the real people of the others
+
+
+@dataclass(frozen=True, eq=False)
+class Others:
+    """People of either table who are too many to be looked at one by one: one row of each."""
+
+    people: Table
+    members: np.ndarray  # who is a member
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """Linkage weights of the crowd, and of some of the others where there are any: they cost little."""
+
+    links: WeightedLinks
+    members: np.ndarray
+    strata: np.ndarray  # of people who look alike to the blind twin
+
+    def __len__(self) -> int:
+        return len(self.members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +64,7 @@ class Crowd:
     members: np.ndarray  # who is a member
     halves: np.ndarray  # 0 or 1
     release: Table
+    others: Others | None = None
 
     @classmethod
     def of(cls, release: Release, seed: int, most: int) -> Crowd | None:
@@ -46,26 +72,55 @@ class Crowd:
         if release.holdout is None:
             return None
         rng = stream(seed, "crowd")
-        rows, others = (_some(one_row_each(table, rng), most, rng) for table in (release.real, release.holdout))
-        if min(len(rows), len(others)) < FEWEST:
+        tables = release.real, release.holdout
+        everybody = [one_row_each(table, rng) for table in tables]
+        chosen = [_some(rows, most, rng) for rows in everybody]
+        if min(map(len, chosen)) < FEWEST:
             return None
-        sides = release.real.take(rows), release.holdout.take(others)
-        people = concatenate([Table(side.schema, side.codes, side.numbers) for side in sides])
-        halves = np.concatenate([rng.permutation(len(side)) % 2 for side in sides])
-        return cls(people, rows, np.arange(len(people)) < len(rows), halves, release.synthetic)
+        people = _together(tables, chosen)
+        halves = np.concatenate([rng.permutation(len(rows)) % 2 for rows in chosen])
+        left = [np.setdiff1d(rows, mine, assume_unique=True) for rows, mine in zip(everybody, chosen, strict=True)]
+        left = [_some(rows, max(0, MOST_OTHERS - most), rng) for rows in left]
+        others = None
+        if any(map(len, left)):
+            others = Others(_together(tables, left), np.arange(sum(map(len, left))) < len(left[0]))
+        return cls(people, chosen[0], np.arange(len(people)) < len(chosen[0]), halves, release.synthetic, others)
 
     def __len__(self) -> int:
         return len(self.people)
 
     @cached_property
+    def reference(self) -> Table:
+        """Everybody with whom people are compared: the crowd first."""
+        return self.people if self.others is None else concatenate([self.people, self.others.people])
+
+    @cached_property
     def standing(self) -> Standing:
-        """How everybody stands against the release."""
-        return standing(self.people, self.release, self.people, own=np.arange(len(self)))
+        """How everybody in the crowd stands against the release."""
+        return standing(self.people, self.release, self.reference, own=np.arange(len(self)))
 
     @cached_property
     def linkage(self) -> np.ndarray:
         """Linkage weights: a fixed score, which learns nothing."""
-        return self.standing.linkage
+        return self.standing.links.weights
+
+    @cached_property
+    def linked(self) -> Linked:
+        """Linkage weights of more people. Others are strata of their own, by the mean of what either half taught the trees."""
+        mine = Linked(self.standing.links, self.members, self.strata)
+        if self.others is None:
+            return mine
+        rng = stream(len(self), "linked")
+        most = LINKED * max(np.bincount(self.members))
+        rows = np.concatenate([_some(np.flatnonzero(self.others.members == side), most, rng) for side in (True, False)])
+        people = self.others.people.take(rows)
+        links = links_of(people, self.release, self.reference, own=len(self) + rows)
+        blind = midranks(np.sum([midranks(tell(people)) for tell in self._trees], axis=0)) / len(people)
+        return Linked(
+            mine.links.and_of(links),
+            np.concatenate([self.members, self.others.members[rows]]),
+            np.concatenate([self.strata, 2 * STRATA + _strata(blind)]),
+        )
 
     @cached_property
     def learnt(self) -> np.ndarray:
@@ -82,8 +137,7 @@ class Crowd:
         ranks = np.empty(len(self))
         for half in range(2):
             judged, teaching = np.flatnonzero(self.halves == half), np.flatnonzero(self.halves != half)
-            real, held = (self.people.take(teaching[self.members[teaching] == side]) for side in (True, False))
-            by_trees = TREES.between(real, held, stream(half, "blind"))(self.people.take(judged))
+            by_trees = self._trees[half](self.people.take(judged))
             taught = np.concatenate(
                 [self._blind_standing(teaching[part], teaching[~part]) for part in _parts(len(teaching))]
             )
@@ -92,6 +146,16 @@ class Crowd:
             by_numbers = tell(self._blind_standing(judged, teaching))
             ranks[judged] = midranks(midranks(by_trees) + midranks(by_numbers)) / len(judged)
         return ranks
+
+    @cached_property
+    def _trees(self) -> tuple[Callable[[Table], np.ndarray], ...]:
+        """What tells real people from the holdout by their rows: taught by the other half, for either half."""
+        found = []
+        for half in range(2):
+            taught = self.halves != half
+            real, held = (self.people.take(np.flatnonzero(taught & (self.members == side))) for side in (True, False))
+            found.append(TREES.between(real, held, stream(half, "blind")))
+        return tuple(found)
 
     def _blind_standing(self, people: np.ndarray, teachers: np.ndarray) -> np.ndarray:
         """How people stand against other real people, those who teach being the reference."""
@@ -102,8 +166,18 @@ class Crowd:
     @cached_property
     def strata(self) -> np.ndarray:
         """People who look alike to the blind twin: within a stratum a difference between the tables explains little."""
-        within = np.minimum((self.blind * STRATA).astype(np.int64), STRATA - 1)
-        return np.asarray(self.halves * STRATA + within)
+        return np.asarray(self.halves * STRATA + _strata(self.blind))
+
+
+def _strata(ranks: np.ndarray) -> np.ndarray:
+    """Ranks from 0 to 1 in so many parts."""
+    return np.minimum((ranks * STRATA).astype(np.int64), STRATA - 1)
+
+
+def _together(tables: Sequence[Table], rows: Sequence[np.ndarray]) -> Table:
+    """These rows of the tables, one below the other, without person ids."""
+    taken = [table.take(mine) for table, mine in zip(tables, rows, strict=True)]
+    return concatenate([Table(each.schema, each.codes, each.numbers) for each in taken])
 
 
 def _some(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Family, words
-from unmask.audits.release.leading.crowd import Crowd
 from unmask.errors import ParameterError
 from unmask.results.figures import figure
 from unmask.results.policy import Severity
@@ -67,34 +66,51 @@ def led(case: Case) -> Iterator[Led]:
     """The learnt auditor first."""
     if (crowd := case.crowd) is None:
         return
-    yield _judged(case, crowd, LEARNT_NAME, crowd.learnt, LEARNT, halves=True)
-    yield _judged(case, crowd, LINKAGE_NAME, crowd.linkage, LINKAGE, halves=False)
+    learnt = ScoredPeople(crowd.learnt, crowd.members, crowd.strata, crowd.halves)
+    yield _judged(case, LEARNT_NAME, learnt, LEARNT)
+    linked = crowd.linked
+    yield _judged(case, LINKAGE_NAME, ScoredPeople(linked.links.weights, linked.members, linked.strata), LINKAGE)
 
 
-def _judged(case: Case, crowd: Crowd, name: str, scores: np.ndarray, family: Family, *, halves: bool) -> Led:
+@dataclass(frozen=True, eq=False)
+class ScoredPeople:
+    """People with their scores. A learnt score comes in halves that taught each other, a fixed one does not."""
+
+    scores: np.ndarray
+    members: np.ndarray
+    strata: np.ndarray
+    halves: np.ndarray | None = None
+
+    @property
+    def parts(self) -> list[np.ndarray]:
+        """Masks of those who are judged together."""
+        if self.halves is None:
+            return [np.ones(len(self.scores), dtype=bool)]
+        return [self.halves == half for half in range(2)]
+
+
+def _judged(case: Case, name: str, people: ScoredPeople, family: Family) -> Led:
     """A fixed score is judged on everybody at once; a learnt one half by half, each with half of the error.
 
     The halves teach each other, so what they show is not independent: their p-values are not combined in any other way, and
     intervals for reading are widened by the square root of two, as if one half only had been seen.
     """
-    rng, error = stream(case.plan.seed, "leading", name), case.error(family)
-    parts = [crowd.halves == half for half in range(2)] if halves else [np.ones(len(crowd), dtype=bool)]
+    rng, error, parts = stream(case.plan.seed, "leading", name), case.error(family), people.parts
+    scores, members = people.scores, people.members
     draws = draws_for(error / len(parts))
-    tests = [
-        top_test(scores[part], crowd.members[part], strata=crowd.strata[part], draws=draws, rng=rng) for part in parts
-    ]
+    tests = [top_test(scores[part], members[part], strata=people.strata[part], draws=draws, rng=rng) for part in parts]
     test = min(tests, key=lambda one: one.p_value)
     p_value = min(1.0, len(parts) * test.p_value)
     severity = Severity.NONE
     if p_value <= error:
         # Half of the error for the advantage, half for the TPR at a false positive rate that is certain.
         each = error / (2 * len(parts))
-        gain = max(advantage_bound(scores[part], crowd.members[part], error=each, rng=rng)[0] for part in parts)
-        certain = max(_certain_tpr(scores[part], crowd.members[part], each) for part in parts)
+        gain = max(advantage_bound(scores[part], members[part], error=each, rng=rng)[0] for part in parts)
+        certain = max(_certain_tpr(scores[part], members[part], each) for part in parts)
         severity = case.plan.policy.severity(max(0.0, gain), tpr_at_1_percent=certain)
         severity = severity if severity.rank else Severity.LOW
-    outcome = _outcome(case, scores, crowd.members, wider=np.sqrt(2) if halves else 1.0)
-    return Led(name, scores, crowd.members, outcome, p_value, test, severity)
+    outcome = _outcome(case, scores, members, wider=1.0 if people.halves is None else np.sqrt(2))
+    return Led(name, scores, members, outcome, p_value, test, severity)
 
 
 def _certain_tpr(scores: np.ndarray, members: np.ndarray, error: float) -> float:

@@ -16,17 +16,17 @@ from unmask.attacks.learner import cross_fitted
 from unmask.attacks.standing import EXACT, value_numbers
 from unmask.audits.release.case import Case
 from unmask.audits.release.copies import COPYING
-from unmask.audits.release.leading.crowd import Crowd
+from unmask.audits.release.leading.crowd import Crowd, Linked
 from unmask.audits.release.leading.judging import LEARNT, LINKAGE
+from unmask.audits.release.numbers import OWN_NUMBERS
 from unmask.results.state import COPIES, NAMES, is_seen
 from unmask.stats import clopper_pearson
-from unmask.stats.labels import DealtTop, TopTest, depths_of, fisher
+from unmask.stats.labels import DealtTop, Strata, TopTest, depths_of, fisher, within
 from unmask.stream import stream
 
 RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0)  # of the members
 TRIALS = 20
 SEEN = 16  # of TRIALS: eight in ten
-MOST = 1_000  # people on either side of a trial
 DRAWS = 1_999  # dealings of labels in a test
 
 Counted = tuple[int, int]  # unique people who stand in the release, and all unique ones
@@ -95,42 +95,39 @@ def _percent(rate: float) -> str:
 
 
 def _kinds(case: Case, crowd: Crowd) -> Iterator[tuple[str, See]]:
-    rng = stream(case.plan.seed, "planted")
-    chosen = np.concatenate([_some(np.flatnonzero(crowd.members == side), MOST, rng) for side in (True, False)])
-    members = int(crowd.members[chosen].sum())
     for changed in range(min(4, len(crowd.people.schema.columns))):
         name = COPIES if not changed else f"copies with {changed} column{'s' * (changed > 1)} changed"
-        yield name, _copies(case, crowd, chosen, members, changed)
+        yield name, _copies(case, crowd.linked, changed)
     if crowd.people.schema.numeric:
-        yield "exact numbers carried over", _carried(case, crowd, chosen, members)
+        yield "exact numbers carried over", _carried(case, crowd)
     yield NAMES, _recognised(case, crowd)
 
 
-def _copies(case: Case, crowd: Crowd, chosen: np.ndarray, members: int, changed: int) -> See:
-    """Rows of members, some columns replaced by those of others; linkage weights and the test for copies look for them."""
-    exact, standing = crowd.standing.exact, crowd.standing
-    people, worth = exact.people[chosen], exact.worth[chosen]
-    best, usual = standing.best[chosen], standing.usual[chosen]
-    dealt = DealtTop.alike(len(chosen), members, DRAWS, stream(case.plan.seed, "planted", "labels"))
+def _copies(case: Case, people: Linked, changed: int) -> See:
+    """Rows of members, some columns changed to what they are not; linkage weights and the test for copies look for them."""
+    links, members = people.links, int(people.members.sum())
+    dealt = DealtTop.alike(len(people), members, DRAWS, stream(case.plan.seed, "planted", "labels"))
 
     def see(rate: float, rng: np.random.Generator) -> bool:
-        labels, planted = _dealt(len(chosen), members, rate, rng)
-        rows = people[planted]
-        kept = np.ones(rows.shape, dtype=bool)
-        if changed:
-            places = np.argsort(rng.random(rows.shape), axis=1)[:, :changed]
-            donors = people[rng.integers(len(people), size=places.shape), places]
-            np.put_along_axis(kept, places, donors == np.take_along_axis(rows, places, axis=1), axis=1)
-        found = best.copy()
-        found[planted] = np.maximum(found[planted], np.where(kept & (rows >= 0), worth[planted], 0.0).sum(axis=1))
-        if _top(dealt, found - usual, labels, rng).p_value <= case.error(LINKAGE):
+        if not changed and _counted(case, rate, rng):
             return True
-        if not len(planted) or not min(case.copies.mine[1], case.copies.theirs[1]):
-            return False
-        verbatim = rate * float(kept.all(axis=1).mean())  # a common value is often replaced by itself
-        return fisher(*_grown(case.copies.mine, case.copies.theirs, verbatim, rng)) <= case.error(COPYING)
+        labels, planted = _dealt(len(people), members, rate, rng)
+        kept = links.worth[planted]
+        if changed:
+            np.put_along_axis(kept, np.argsort(rng.random(kept.shape), axis=1)[:, :changed], 0.0, axis=1)
+        found = links.best.copy()
+        found[planted] = np.maximum(found[planted], kept.sum(axis=1))
+        return _top(dealt, found - links.usual, labels, rng).p_value <= case.error(LINKAGE)
 
     return see
+
+
+def _counted(case: Case, rate: float, rng: np.random.Generator) -> bool:
+    """Whether the test for copies sees verbatim ones of this rate."""
+    mine, theirs = case.copies.mine, case.copies.theirs
+    if not min(mine[1], theirs[1]):
+        return False
+    return fisher(*_grown(mine, theirs, rate, rng)) <= case.error(COPYING)
 
 
 def _grown(mine: Counted, theirs: Counted, rate: float, rng: np.random.Generator) -> tuple[Counted, Counted]:
@@ -144,14 +141,25 @@ def _grown(mine: Counted, theirs: Counted, rate: float, rng: np.random.Generator
     return (dealt + more, mine[1]), (seen - dealt, theirs[1])
 
 
-def _carried(case: Case, crowd: Crowd, chosen: np.ndarray, members: int) -> See:
-    """The very numbers of members, each in some row of its own; the learnt auditor looks for them."""
+def _grown_within(strata: Strata, rate: float, rng: np.random.Generator) -> Strata:
+    """The same within strata, for own numbers."""
+    members, people = strata.members, strata.people
+    dealt = rng.hypergeometric(strata.successes, people - strata.successes, members)
+    planted = rng.binomial(members, rate)
+    more = rng.hypergeometric(members - dealt, dealt, planted)
+    return Strata(dealt + more, strata.successes + more, members, people)
+
+
+def _carried(case: Case, crowd: Crowd) -> See:
+    """The very numbers of members, each in some row of its own; counting and the learnt auditor look for them."""
     standing, numeric = crowd.standing, list(crowd.people.schema.numeric)
-    exact, before = standing.exact.only(rows=chosen), standing.values[chosen]
+    exact, before = standing.exact, standing.values
     names = {name: place for place, name in enumerate(standing.names)}
-    seen = _Halves.of(case, len(chosen), members)
+    seen = _Halves.of(case, len(crowd), int(crowd.members.sum()))
 
     def see(rate: float, rng: np.random.Generator) -> bool:
+        if any(within(_grown_within(each.strata, rate, rng)) <= case.error(OWN_NUMBERS) for each in case.numbers):
+            return True
         labels, planted, halves = seen.dealt(rate, rng)
         grown = exact.in_release.copy()
         for column in numeric:  # whoever shares a number that is carried over finds one more of it
@@ -226,7 +234,3 @@ def _dealt(size: int, members: int, rate: float, rng: np.random.Generator) -> tu
     labels = np.zeros(size, dtype=bool)
     labels[order[:members]] = True
     return labels, order[: round(rate * members)]
-
-
-def _some(places: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    return places if len(places) <= most else np.sort(rng.choice(places, most, replace=False))
