@@ -235,6 +235,9 @@ def test_a_crowd_is_compared_with_the_others_and_linkage_weights_are_taken_of_mo
     plain = links_of(everybody, published, everybody, own=np.arange(600)).weights
     assert np.isin(np.round(linked.links.weights, 6), np.round(plain, 6)).all(), "as if everybody were asked about"
     assert Crowd.of(Release(real, (published,), holdout), 3, 300).others is None
+    one_sided = Crowd.of(Release(real, (published,), holdout.take(np.arange(40))), 3, 40)
+    assert len(one_sided.reference) == 340
+    assert len(one_sided.linked) == 80, "there is nobody to compare members beside the crowd with"
 
 
 def test_near_copies_are_seen_among_others_where_the_crowd_is_too_small():

@@ -108,7 +108,7 @@ class Crowd:
     def linked(self) -> Linked:
         """Linkage weights of more people. Others are strata of their own, by the mean of what either half taught the trees."""
         mine = Linked(self.standing.links, self.members, self.strata)
-        if self.others is None:
+        if self.others is None or len(np.unique(self.others.members)) < 2:  # members alone show nothing
             return mine
         rng = stream(len(self), "linked")
         most = LINKED * max(np.bincount(self.members))
