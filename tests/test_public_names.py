@@ -128,12 +128,12 @@ def test_metrics_are_pinned():
     assert sorted(unmask.metrics.__all__) == dir(unmask.metrics) == [
         "AttributeScenario", "Baseline", "Cap", "CapOverKeys", "Cleaned", "Comparison", "Completion", "ContinuousCap",
         "Copies", "Criterion", "Distance", "Group", "Inference", "Inferences", "LinearReconstruction", "Linkability",
-        "Matches", "MinimalDistance", "Mode", "MostlyQa", "Neighbourhood", "OutlierFilter", "Overfitting",
-        "Permutation", "Quantile", "RankLinkage", "Reference", "ReverseMapping", "Similarity", "SimilarityFilter",
+        "Matches", "MinimalDistance", "Mode", "MostlyQa", "Neighbourhood", "OutlierFilter", "Overfitting", "Permutation",
+        "PublishedNumbers", "Quantile", "RankLinkage", "Reference", "ReverseMapping", "Similarity", "SimilarityFilter",
         "SimilarityVerdict", "SinglingOut", "Statistic", "Tolerance", "Uniform", "attribute_scenario", "cap",
         "cap_continuous", "cap_over_keys", "completion", "copies", "filters", "groups", "inference", "inferences",
-        "linear_reconstruction", "linkability", "matches", "minimal_distance", "mostlyai_qa", "over_secrets",
-        "permutation", "rank_linkage", "reverse_mapping", "sdmetrics_baseline", "sdmetrics_overfitting",
+        "linear_reconstruction", "linkability", "matches", "minimal_distance", "mostlyai_qa", "over_secrets", "permutation",
+        "published_numbers", "rank_linkage", "reverse_mapping", "sdmetrics_baseline", "sdmetrics_overfitting",
         "singling_out",
     ]  # fmt: skip
     assert set(unmask.metrics._PLACES) == set(unmask.metrics.__all__) - {"filters"}
