@@ -73,14 +73,12 @@ class Crowd:
             return None
         rng = stream(seed, "crowd")
         tables = release.real, release.holdout
-        everybody = [one_row_each(table, rng) for table in tables]
-        chosen = [_some(rows, most, rng) for rows in everybody]
+        chosen, left = zip(*(_cut(one_row_each(table, rng), most, rng) for table in tables), strict=True)
         if min(map(len, chosen)) < FEWEST:
             return None
         people = _together(tables, chosen)
         halves = np.concatenate([rng.permutation(len(rows)) % 2 for rows in chosen])
-        left = [np.setdiff1d(rows, mine, assume_unique=True) for rows, mine in zip(everybody, chosen, strict=True)]
-        left = [_some(rows, max(0, MOST_OTHERS - most), rng) for rows in left]
+        left = [_cut(rows, max(0, MOST_OTHERS - most), rng)[0] for rows in left]
         others = None
         if any(map(len, left)):
             others = Others(_together(tables, left), np.arange(sum(map(len, left))) < len(left[0]))
@@ -112,7 +110,8 @@ class Crowd:
             return mine
         rng = stream(len(self), "linked")
         most = LINKED * max(np.bincount(self.members))
-        rows = np.concatenate([_some(np.flatnonzero(self.others.members == side), most, rng) for side in (True, False)])
+        sides = [np.flatnonzero(self.others.members == side) for side in (True, False)]
+        rows = np.concatenate([_cut(side, most, rng)[0] for side in sides])
         people = self.others.people.take(rows)
         links = links_of(people, self.release, self.reference, own=len(self) + rows)
         blind = midranks(np.sum([midranks(tell(people)) for tell in self._trees], axis=0)) / len(people)
@@ -180,8 +179,13 @@ def _together(tables: Sequence[Table], rows: Sequence[np.ndarray]) -> Table:
     return concatenate([Table(each.schema, each.codes, each.numbers) for each in taken])
 
 
-def _some(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
+def _cut(rows: np.ndarray, most: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """At most so many of the rows, drawn at random, and the others; both in order."""
+    chosen = np.ones(len(rows), dtype=bool)
+    if len(rows) > most:
+        chosen[:] = False
+        chosen[rng.choice(len(rows), most, replace=False)] = True
+    return rows[chosen], rows[~chosen]
 
 
 def _parts(size: int) -> list[np.ndarray]:
