@@ -7,6 +7,7 @@ import unmask
 from unmask.metrics.completing import combined
 from unmask.metrics.completing.domains import Domains
 from unmask.metrics.completing.matches import NEAREST, best_rows
+from unmask.metrics.completing.published import Published
 from unmask.metrics.completing.scores import Weighed, dealt_p_value, near_p_value, rarity
 from unmask.metrics.completing.trees import forests, predictors
 
@@ -19,7 +20,7 @@ def adult():
 def test_best_rows_equal_a_plain_search(adult):
     known = ["age", "sex", "hours-per-week", "occupation"]
     release, people = adult.take(np.arange(400)).select(known), adult.take(np.arange(400, 430)).select(known)
-    found = best_rows(people, release)
+    found = best_rows(people, Published.whole(release))
     numeric = {position: place for place, position in enumerate(people.schema.numeric)}
     for person in range(len(people)):
         scores, whole = np.zeros(len(release)), 0.0
@@ -41,16 +42,16 @@ def test_best_rows_equal_a_plain_search(adult):
 def test_a_row_does_not_find_itself(adult):
     release = adult.take(np.arange(500)).select(["age", "fnlwgt"])
     rows = np.arange(50)
-    assert np.array_equal(best_rows(release.take(rows), release).rows[:, 0], rows)
-    assert not np.any(best_rows(release.take(rows), release, own=rows).rows == rows[:, None])
+    assert np.array_equal(best_rows(release.take(rows), Published.whole(release)).rows[:, 0], rows)
+    assert not np.any(best_rows(release.take(rows), Published.whole(release), own=rows).rows == rows[:, None])
 
 
 def test_trees_learn_what_is_there_and_rows_are_told_by_trees_that_did_not_see_them(adult):
-    domains = Domains.of(adult)
-    place = adult.schema.position("education-num")
-    columns = domains.encode(adult)
+    release = Published.whole(adult).select(["education", "sex", "education-num"])
+    domains = Domains.of(release)
+    columns, place = domains.encode(release.take(np.arange(len(adult)))), 2
     known = predictors(adult.select(["education", "sex"]))
-    forest = forests(known, columns[[place]], domains.sizes[[place]], np.random.default_rng(1))[0]
+    forest = forests(release, domains, 2, np.random.default_rng(1))[0]
     rows = np.arange(300)
     apart = forest.posterior(known[0][:, rows], rows)
     assert apart.sum(axis=1) == pytest.approx(np.ones(300))
@@ -79,8 +80,8 @@ def test_that_people_stand_in_the_release_is_seen_and_not_imagined(adult):
     asked = people.select(names)
     for release, inside in ((adult.take(np.arange(500)), True), (adult.take(np.arange(1000, 1500)), False)):
         table = release.select(names)
-        hidden = best_rows(table.take(np.arange(200)), table, own=np.arange(200))
-        assert (combined._inside(best_rows(asked, table), hidden) > 0.1) is inside
+        hidden = best_rows(table.take(np.arange(200)), Published.whole(table), own=np.arange(200))
+        assert (combined._inside(best_rows(asked, Published.whole(table)), hidden) > 0.1) is inside
 
 
 def test_shares_weigh_rare_values_and_have_an_interval():
