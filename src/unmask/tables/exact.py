@@ -18,6 +18,7 @@ from unmask.tables.table import Table
 MISSING = -2  # of the people themselves: equals nothing, not even what is missing elsewhere
 NOBODY = -1  # elsewhere: a value that none of the people has
 DIGITS = 12  # significant ones of a number that is not whole: 0.1 + 0.2 is 0.3
+AT_ONCE = 2**16  # numbers that are divided at a time
 STEPS = 10.0 ** np.arange(12, -10, -1)  # to which a release may be rounded, the coarsest first
 
 
@@ -107,11 +108,14 @@ def rounded_like(people: Table, release: Table) -> Table:
 
 def step_of(numbers: np.ndarray) -> float:
     """The largest power of ten of which all these numbers are multiples; 0 if there is none, or nothing to tell it by."""
-    present = numbers[~np.isnan(numbers)]
+    gone = np.isnan(numbers)
+    present = numbers[~gone] if gone.any() else numbers
     if len(present) < 2 or present.min() == present.max():
         return 0.0
-    for step in STEPS:
-        multiples = present / step
-        if (np.abs(multiples - np.rint(multiples)) <= 1e-13 * np.abs(multiples)).all():
-            return float(step)
-    return 0.0
+    blocks = [present[low : low + AT_ONCE] for low in range(0, len(present), AT_ONCE)]
+    return next((float(step) for step in STEPS if all(_multiples(block, step) for block in blocks)), 0.0)
+
+
+def _multiples(numbers: np.ndarray, step: float) -> bool:
+    multiples = numbers / step
+    return bool((np.abs(multiples - np.rint(multiples)) <= 1e-13 * np.abs(multiples)).all())

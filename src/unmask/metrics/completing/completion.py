@@ -167,7 +167,10 @@ def completion(
     people = concatenate([Table(side.schema, side.codes, side.numbers) for side in sides])
     asked, hidden, notes = _columns(people, known, rng)
     truth = people.select(hidden).codes.astype(np.int64)
-    found = {name: _judged(each, truth) for name, each in guesses(people, Published.whole(synthetic), asked, hidden, rng).items()}
+    found = {
+        name: _judged(each, truth)
+        for name, each in guesses(people, Published.whole(synthetic), asked, hidden, rng).items()
+    }
     if holdout is None:
         even = evenly_drawn(real.schema, len(rows), rng).select(hidden).codes.astype(np.int64)
         blind, notes = Guess(even, even), (*notes, NO_HOLDOUT)

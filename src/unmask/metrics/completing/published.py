@@ -25,7 +25,9 @@ class Published:
     names: tuple[str, ...]
     order: np.ndarray
     added: Table | None = None
-    left_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # rows of the table, not in `order`
+    left_out: np.ndarray = field(
+        default_factory=lambda: np.empty(0, dtype=np.int64)
+    )  # rows of the table, not in `order`
 
     @classmethod
     def whole(cls, table: Table) -> Published:

@@ -61,9 +61,7 @@ def forests(release: Published, domains: Domains, known: int, rng: np.random.Gen
     count = min(MOST_ROWS, max(2 * MIN_LEAF, int(PART * total)), total)
     asked = max(1, round(WIDTH * known))
     grown: list[list[_Grown]] = [[] for _ in sizes]
-    shares = [
-        (domains.counts(release, known + column) + 1 / size) / (total + 1) for column, size in enumerate(sizes)
-    ]
+    shares = [(domains.counts(release, known + column) + 1 / size) / (total + 1) for column, size in enumerate(sizes)]
     for _ in range(TREES):
         rows = np.sort(rng.choice(total, count, replace=False))
         places = np.sort(rng.choice(known, asked, replace=False))
