@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, Protocol, get_args
 
 import numpy as np
@@ -156,20 +157,26 @@ class Kernel:
         columns = self.schema.columns
         return np.array([max(column.size - 1, 1) for column in columns if not column.is_numeric], dtype=np.float64)
 
-    def _packed(self, rows: Table, points: Table) -> tuple[np.ndarray, ...]:
-        schema = self.schema
-        place = [position for position in range(len(schema.columns)) if position not in schema.numeric]
-        equal, other = np.full(len(place), np.log1p(-self.spread)), np.log(self.spread) - np.log(self._others())
+    @cached_property
+    def terms(self) -> tuple[np.ndarray, np.ndarray]:
+        """What columns add to a log kernel: categories if they are equal and if not (2 x categories); of numbers the top of the
+        Gaussian, the inverse of its width, and what is added where both are missing and where one is (4 x numbers)."""
+        schema, others = self.schema, self._others()
+        equal, other = np.full(len(others), np.log1p(-self.spread)), np.log(self.spread) - np.log(others)
         may_miss = np.array([bool(schema.columns[position].missing) for position in schema.numeric], dtype=bool)
         kept = np.where(may_miss, np.log1p(-self.spread), 0.0)
         top = kept - np.log(self.bandwidths * np.sqrt(2 * np.pi))
+        gaussians = np.stack([top, 1 / self.bandwidths, kept, np.full(len(top), np.log(self.spread))])
+        return np.stack([equal, other]), gaussians
+
+    def _packed(self, rows: Table, points: Table) -> tuple[np.ndarray, ...]:
+        place = [position for position in range(len(self.schema.columns)) if position not in self.schema.numeric]
         return (
             np.ascontiguousarray(rows.codes.T[place]),
             np.ascontiguousarray(scaled(rows).T),
             np.ascontiguousarray(points.codes.T[place].T),
             np.ascontiguousarray(scaled(points)),
-            np.stack([equal, other]),
-            np.stack([top, 1 / self.bandwidths, kept, np.full(len(top), np.log(self.spread))]),
+            *self.terms,
         )
 
 

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import unmask
-from unmask.metrics.completing import combined
+from unmask.metrics.completing import combined, matches, published
 from unmask.metrics.completing.domains import Domains
 from unmask.metrics.completing.matches import NEAREST, best_rows
 from unmask.metrics.completing.published import Published
 from unmask.metrics.completing.scores import Weighed, dealt_p_value, near_p_value, rarity
 from unmask.metrics.completing.trees import forests, predictors
+from unmask.tables.search import best_matches
 
 
 @pytest.fixture(scope="module")
@@ -148,3 +149,19 @@ def test_the_function_hides_no_package():
 
     assert scores.rarity is rarity
     assert callable(completion)
+
+
+@pytest.mark.parametrize("known", [["age", "sex", "hours-per-week", "occupation"], ["sex", "income"], ["fnlwgt"]])
+def test_best_rows_of_a_large_table_are_those_of_a_search_of_all(adult, known, monkeypatch):
+    """Ties included: of equal rows the first ones; of few columns nearly all are equal."""
+    release, rows = Published.whole(adult.take(np.arange(2500)).select(known)), np.arange(100)
+    cases = [(adult.take(np.arange(2400, 2600)).select(known), None), (release.take(rows), rows)]
+    plain = [best_rows(people, release, own=own) for people, own in cases]
+    monkeypatch.setattr(best_matches, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(matches, "BEGUN", 150)
+    monkeypatch.setattr(best_matches, "ROWS", 190)
+    monkeypatch.setattr(published, "AT_ONCE", 700)
+    for one, (people, own) in zip(plain, cases, strict=True):
+        other = best_rows(people, release, own=own)
+        for name in ("rows", "scores", "share", "equal"):
+            assert np.array_equal(getattr(one, name), getattr(other, name))

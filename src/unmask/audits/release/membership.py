@@ -14,7 +14,7 @@ from unmask.audits.release.exposure import of_names
 from unmask.audits.release.leading.crowd import FEWEST, Crowd
 from unmask.audits.release.leading.judging import LEARNT, LEARNT_NAME, LINKAGE, led
 from unmask.audits.release.leading.naming import named
-from unmask.audits.release.scoring import ATTACKS, judge_scores
+from unmask.audits.release.scoring import ATTACKS, judge_scores, rows_left_out
 from unmask.audits.release.tables import Release
 from unmask.audits.score_charts import roc_series, score_histograms
 from unmask.metrics.legal import value_text
@@ -68,7 +68,8 @@ def membership_part(case: Case) -> Part:
     title = "Membership: real people against people whom the generator never saw"
     roles = (Role.TEXT, Role.AUC, Role.LOW, Role.HIGH, *[Role.TEXT] * (len(HEADS) - 4))
     grid = Grid("membership", title, HEADS, rows, Section.ATTACKS, roles=roles)
-    return ReleasePart(tuple(findings), (grid,), tuple(series), not_tested=refused, naming=naming)
+    notes = rows_left_out(len(case.release.synthetic))
+    return ReleasePart(tuple(findings), (grid,), tuple(series), notes, not_tested=refused, naming=naming)
 
 
 def _leading(case: Case) -> Iterator[JudgedAttack]:
@@ -218,7 +219,8 @@ def _seconds(case: Case) -> float:
     own = 0.0
     for entry in ATTACKS.values():
         most = entry.most(case.plan.people, published)
-        own += entry.pair * width * (min(most, real) + min(most, held)) * (published + held / 2)
+        looked_at = min(entry.rows, published)
+        own += entry.pair * width * (min(most, real) + min(most, held)) * (looked_at + held / 2)
     return 2.5 + 0.5e-9 * width * crowd * (published + 3 * crowd) + own + 2e-6 * published
 
 

@@ -2,8 +2,8 @@
 
 An agreement counts -log of the share of published rows that have the value (Fellegi and Sunter): a number counts by its bin, and
 for more if it is the very number. Rows vote with the square root of what their agreement says, since columns repeat one another.
-Cost: people x rows x known columns, about a thirtieth of a nanosecond each (`tables.agreement` says how); rows are read block by
-block.
+Cost: people x rows x known columns, about a thirtieth of a nanosecond each (`tables.agreement` says how), a fraction of it among
+many rows (`tables.search.best_matches`); rows are read block by block.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from unmask.compiled import njit
 from unmask.metrics.completing.published import Published
 from unmask.tables.exact import ExactValues
 from unmask.tables.search.agreement import fill_units, largest, narrow_pairs, weighed, weighed_whole
+from unmask.tables.search.best_matches import BestMatches
 from unmask.tables.table import Table
 
 NEAREST = 25  # rows that vote
 SHARPNESS = 0.5
+BEGUN = 4096  # rows of a large table that are all looked at
 BLOCK = 4096  # rows whose sums stay in the fastest cache
 
 
@@ -55,9 +57,14 @@ def best_rows(people: Table, release: Published, *, own: np.ndarray | None = Non
     rows = np.full((len(people), NEAREST), -1, dtype=np.int64)
     scores = np.full((len(people), NEAREST), -np.inf, dtype=np.float32)
     places = np.full(len(people), -1, dtype=np.int64) if own is None else own.astype(np.int64)
+    lists = BestMatches(codes, worth) if BestMatches.pays(codes, len(release)) else None
     for first, part in release.blocks():
-        pairs = narrow_pairs(codes, worth.astype(np.float32), _offered(part.select(people.schema.names), exact))
-        _search(pairs, first, places - first, rows, scores)
+        offered, begun = _offered(part.select(people.schema.names), exact), 0
+        if lists is None or first == 0:  # all rows; of a large table the first, so that there is something to beat
+            begun = len(offered) if lists is None else min(len(offered), BEGUN)
+            _search(narrow_pairs(codes, worth.astype(np.float32), offered[:begun]), first, places - first, rows, scores)
+        if begun < len(offered) and lists is not None:
+            lists.keep(offered[begun:], first + begun, places, rows, scores)
     whole = np.where(codes >= 0, worth, 0.0).sum(axis=1)
     complete = (codes >= 0).all(axis=1) & (whole > 0)
     shares = np.minimum(np.round(scores / np.maximum(whole, 1e-9)[:, None], 5), 1.0)
