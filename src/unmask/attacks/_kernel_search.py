@@ -100,7 +100,10 @@ class _Bounds:
         partial = np.zeros(self.codes.shape[1])
         for at, position in enumerate(self.positions):
             partial += np.where(self.codes[at] == point.codes[0, position], self.equal[at], self.other[at])
-        first = self._rows(_largest(partial[None], k)[0])  # no group is empty: there are k rows at least
+        nearest = _largest(partial[None], k)[0]  # no group is empty: they have k rows at least
+        nearest = nearest[np.argsort(-partial[nearest], kind="stable")]
+        held = np.cumsum(self.starts[nearest + 1] - self.starts[nearest])
+        first = self._rows(nearest[: np.searchsorted(held, k) + 1])
         if len(first) < k or len(first) > MOST_MEASURED * len(rows):
             return None
         reached = np.partition(kernel.log_kernels(rows.take(first), point)[0], len(first) - k)[len(first) - k]
