@@ -134,8 +134,7 @@ _NONE = np.zeros((1, 0), dtype=np.int32)  # nobody was counted
 def _blocks(table: Table) -> Iterator[tuple[int, Table]]:
     """Some rows at a time, and the place of the first of them; an empty table is one block."""
     for low in range(0, max(len(table), 1), AT_ONCE):
-        part = slice(low, low + AT_ONCE)
-        yield low, table if len(table) <= AT_ONCE else Table(table.schema, table.codes[part], table.numbers[part])
+        yield low, table if len(table) <= AT_ONCE else table.take(np.arange(low, min(low + AT_ONCE, len(table))))
 
 
 @dataclass(frozen=True, eq=False)

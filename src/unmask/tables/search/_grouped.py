@@ -31,7 +31,7 @@ TRIED = 64  # queries that tell how much of the table is read
 MOST_READ = (
     1 / 128
 )  # of it, by them, on average: a row that is read costs as much as some fifty that are passed over in turn
-UNIT = 4096  # steps of one mismatch
+NARROW_FROM = 1_000_000  # rows of a table whose numbers are kept in four bytes where that loses nothing
 BLOCK = 256  # groups whose least number of mismatches is known
 WIDEST_KEY = 2**62
 
@@ -42,8 +42,7 @@ class Groups(NamedTuple):
     codes: np.ndarray  # columns x groups (padded to whole blocks), uint16: the categories that a group shares
     starts: np.ndarray  # of each group among the rows, and the end of the last
     order: np.ndarray  # of each place: the row of the table
-    steps: np.ndarray  # places x numeric columns, uint16: numbers rounded down to whole steps
-    numbers: np.ndarray  # numeric columns x rows of the table, as they are
+    numbers: np.ndarray  # places x numeric columns; in four bytes where these hold every number of a very large table
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +71,7 @@ class GroupedRows:
         codes = np.zeros((len(shared), padded), dtype=np.uint16)
         for at, place in enumerate(shared):
             codes[at, : len(sizes)] = table.codes[order[starts[:-1]], place]
-        steps = np.empty((len(table), len(table.schema.numeric)), dtype=np.uint16)
-        for at, place in enumerate(table.schema.numeric):
-            steps[:, at] = _steps(table, place)[order]
-        return cls(Groups(codes, starts, order, steps, np.ascontiguousarray(table.numbers.T)), tuple(shared))
+        return cls(Groups(codes, starts, order, _numbers(table, order)), tuple(shared))
 
     def alike(self, which: tuple[int, ...]) -> AlikeGroups:
         """Groups by what they have in some of the columns that groups share; made once for these columns."""
@@ -145,12 +141,23 @@ def _sorted_by(table: Table, columns: list[int]) -> tuple[np.ndarray, np.ndarray
     return order.astype(np.int32 if len(table) < 2**31 else np.int64), starts
 
 
-def _steps(table: Table, place: int) -> np.ndarray:
-    """Numbers as whole steps, clipped one range below and above their own, so that no gap grows by it."""
-    column = table.schema.columns[place]
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        scaled = (labels(table, place) - column.lower) * _weight(column.upper - column.lower)
-        return np.asarray(((scaled.clip(-1, 2) + 1) * UNIT).astype(np.uint16))
+def _numbers(table: Table, order: np.ndarray) -> np.ndarray:
+    """Numbers of the rows in this order, NaN = missing, row by row: what is read together stands together."""
+    shape = len(table), len(table.schema.numeric)
+    found = np.empty(shape, dtype=np.float32 if len(table) >= NARROW_FROM and _fit_four_bytes(table) else np.float64)
+    for at in range(shape[1]):
+        found[:, at] = table.numbers[:, at][order]
+    return found
+
+
+def _fit_four_bytes(table: Table) -> bool:
+    """Whether all numbers come back from four bytes as they were: whole ones up to sixteen million do."""
+    for at in range(len(table.schema.numeric)):
+        numbers = table.numbers[:, at]
+        with np.errstate(over="ignore"):
+            if not ((numbers.astype(np.float32) == numbers) | np.isnan(numbers)).all():
+                return False
+    return True
 
 
 def _weight(span: float) -> float:
@@ -165,8 +172,7 @@ class GroupQueries(NamedTuple):
     counted: np.ndarray  # queries x other categories
     others: np.ndarray  # those columns x rows of the table
     measured: np.ndarray  # of the numeric columns: which
-    steps: np.ndarray  # queries x those
-    numbers: np.ndarray  # the same, as they are
+    numbers: np.ndarray  # queries x those
     weights: np.ndarray  # of those
     alike: np.ndarray  # groups, those with equal codes in the shared columns next to each other,
     ends: np.ndarray  # queries x 2: and where among them those stand that may have the codes of a query
@@ -183,17 +189,15 @@ def asked(rows: GroupedRows, queries: Table, candidates: Table, positions: list[
     codes = np.ascontiguousarray(queries.codes[:, [rows.shared[at] for at in shared]], dtype=np.uint16)
     counted = [place for place in positions if not columns[place].is_numeric and place not in rows.shared]
     measured = [place for place in positions if columns[place].is_numeric]
-    steps = np.empty((len(queries), len(measured)), dtype=np.uint16)
-    numbers = np.empty(steps.shape)
+    numbers = np.empty((len(queries), len(measured)))
     for at, place in enumerate(measured):
-        steps[:, at], numbers[:, at] = _steps(queries, place), labels(queries, place)
+        numbers[:, at] = labels(queries, place)
     return GroupQueries(
         np.array(shared, dtype=np.int64),
         codes,
         np.ascontiguousarray(queries.codes[:, counted], dtype=np.uint16),
         np.ascontiguousarray(candidates.codes.T[counted], dtype=np.uint16),
         np.array([numeric.index(place) for place in measured], dtype=np.int64),
-        steps,
         numbers,
         np.array([_weight(columns[place].upper - columns[place].lower) for place in measured], dtype=np.float64),
         alike.order,
@@ -219,27 +223,21 @@ def _count(groups, which, codes, mismatches, least):
 
 
 @inner()
-def _fewest_steps(groups, asked, query, place, level):
-    """A lower bound of the sum of a row, in whole steps."""
-    steps = np.int64(level * UNIT)
-    for j in range(asked.measured.size):
-        one, other = groups.steps[place, asked.measured[j]], asked.steps[query, j]
-        gap = np.int64(one - other) if one > other else np.int64(other - one)
-        steps += gap if gap < UNIT else UNIT
-    return steps
+def _sum_of(groups, asked, query, place, level, limit):
+    """The Gower sum of a row, added up in the order of `_kth_kernels`: mismatches, then numbers.
 
-
-@inner()
-def _sum_of(groups, asked, query, row, level):
-    """The Gower sum of a row, added up in the order of `_kth_kernels`: mismatches, then numbers."""
+    Sums never fall as they grow, so that one above the limit is left as it is.
+    """
     mismatches = np.int64(level)
     for j in range(asked.others.shape[0]):
-        mismatches += asked.others[j, row] != asked.counted[query, j]
+        mismatches += asked.others[j, groups.order[place]] != asked.counted[query, j]
     total = float(mismatches)
     for j in range(asked.measured.size):
-        value = groups.numbers[asked.measured[j], row]
+        value = np.float64(groups.numbers[place, asked.measured[j]])
         gap = abs((FAR if np.isnan(value) else value) - asked.numbers[query, j]) * asked.weights[j]
         total += gap if gap < 1.0 else 1.0
+        if total > limit:
+            break
     return total
 
 
@@ -267,12 +265,11 @@ def _differs(groups, asked, query, group):
 def _read(groups, asked, ranks, query, group, level, sums, so_far):
     """Look at the rows of a group. `so_far`: how many sums are kept, the worst of them, the nearest row, and its sum."""
     size, worst, first, nearest = so_far
-    slack = asked.measured.size + 1
     for place in range(groups.starts[group], groups.starts[group + 1]):
-        if worst < np.inf and _fewest_steps(groups, asked, query, place, level) > worst * UNIT + slack:
+        total = _sum_of(groups, asked, query, place, level, worst)
+        if total > worst:
             continue
         row = groups.order[place]
-        total = _sum_of(groups, asked, query, row, level)
         if total < worst:
             size = _kept(sums, size, total)
             worst = sums[size - 1] if size == sums.size else np.inf
