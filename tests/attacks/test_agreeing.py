@@ -11,7 +11,13 @@ SETS = [(), (3,), (1, 4, 9), tuple(range(15))]
 
 @pytest.mark.parametrize(
     "limits",
-    [{}, {"MOST_KEYS": 10}, {"MOST_KEYS": 10, "WIDEST_KEY": 20}, {"FEW_POINTS": 1_000}, {"AT_ONCE": 64, "MOST_KEYS": 50}],
+    [
+        {},
+        {"MOST_KEYS": 10},
+        {"MOST_KEYS": 10, "WIDEST_KEY": 20},
+        {"FEW_POINTS": 1_000},
+        {"AT_ONCE": 64, "MOST_KEYS": 50},
+    ],
 )
 def test_equal_to_counting_one_by_one(limits, monkeypatch):
     for name, value in limits.items():
