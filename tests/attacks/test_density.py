@@ -24,8 +24,9 @@ from tests.attacks.test_closest_record import (
     view_of,
 )
 from unmask import attacks, generators
-from unmask.attacks import _density
-from unmask.attacks._density import FARTHEST, Kernel, MixtureShape, Network, agreeing, filled, scaled
+from unmask.attacks import _agreeing
+from unmask.attacks._agreeing import agreeing
+from unmask.attacks._density import FARTHEST, Kernel, MixtureShape, Network, filled, scaled
 from unmask.attacks.density import Density
 from unmask.attacks.density_ratio import DensityRatio
 from unmask.errors import ParameterError
@@ -116,8 +117,8 @@ def test_network_density_is_the_product_of_smoothed_shares():
 
 @pytest.mark.parametrize("most", [4_000_000, 3])
 def test_grouped_counts_are_those_of_every_pair(most, monkeypatch):
-    """Many points look their codes up among grouped rows: the counts of a plain comparison, also where keys are renumbered."""
-    monkeypatch.setattr(_density, "MOST_KEYS", most)
+    """Many points look their codes up among grouped rows: the counts of a plain comparison, also where keys are looked up."""
+    monkeypatch.setattr(_agreeing, "MOST_KEYS", most)
     rows, points, sets = mixed(90, seed=1), mixed(40, seed=2), [(), (1,), (0, 2), (2, 1, 0)]
     naive = [
         [(rows.codes[:, list(each)] == point[list(each)]).all(axis=1).sum() for each in sets] for point in points.codes

@@ -1,13 +1,14 @@
 """How people stand against a release: what the definition says, and nothing about who is a member."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from unmask.attacks.linkage_weights import LinkageWeights
-from unmask.attacks.standing import PENALTY, SharedValues, links_of, standing
+from unmask.attacks.standing import PENALTY, Compared, links_of, standing
 from unmask.datasets import adult
 from unmask.tables.exact import ExactValues
 from unmask.tables.read import read_table
@@ -105,6 +106,19 @@ def test_missing_values_agree_with_nothing_and_rounding_is_followed():
 
 
 def test_compared_people_can_be_cut(parts):
-    exact = SharedValues.of(ExactValues(parts[0]), parts[1], parts[2], None)
+    exact = Compared.of(ExactValues(parts[0]), parts[1], parts[2], None).shared
     some = exact.only(rows=np.array([3, 5]), columns=[0, 2])
     assert (some.ratios == exact.ratios[[3, 5]][:, [0, 2]]).all()
+
+
+def test_numbers_do_not_hang_on_how_many_rows_are_read_at_a_time(parts, monkeypatch):
+    people, release, reference = parts
+    both = concatenate([people, reference])
+    cases = ((people, release, reference, None), (both, release, both, np.arange(len(both))))
+    plain = [standing(*each[:3], own=each[3]) for each in cases]
+    monkeypatch.setattr(import_module("unmask.attacks.standing"), "AT_ONCE", 17)
+    for one, each in zip(plain, cases, strict=True):
+        other = standing(*each[:3], own=each[3])
+        assert np.array_equal(one.values, other.values)
+        assert np.array_equal(one.links.best, other.links.best)
+        assert np.array_equal(one.links.usual, other.links.usual)

@@ -8,13 +8,14 @@ Categories count by probability; numbers are scaled to 0..1 by their public rang
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, Protocol, get_args
 
 import numpy as np
 from scipy.special import softmax
 
+from unmask.attacks._agreeing import agreeing
 from unmask.attacks._attack import Prediction, Secret
 from unmask.compiled import inner, njit
 from unmask.errors import ParameterError
@@ -27,8 +28,6 @@ Kind = Literal["kernel", "mixture", "bayesnet"]
 FARTHEST = 8.0  # bandwidths: numbers further apart count as this far, which keeps densities above 0
 LEAST_BANDWIDTH = 1e-3  # of the public range, where a column is constant
 LEAST_VARIANCE = 1e-3  # of a component, where numbers lie in 0..1
-FEW_POINTS = 32  # beyond, rows are grouped before points are looked up
-MOST_KEYS = 4_000_000  # that are counted without sorting
 MOST_ONE_HOT = 50  # values of a category that the mixture sees one by one; beyond, their codes
 
 
@@ -156,20 +155,26 @@ class Kernel:
         columns = self.schema.columns
         return np.array([max(column.size - 1, 1) for column in columns if not column.is_numeric], dtype=np.float64)
 
-    def _packed(self, rows: Table, points: Table) -> tuple[np.ndarray, ...]:
-        schema = self.schema
-        place = [position for position in range(len(schema.columns)) if position not in schema.numeric]
-        equal, other = np.full(len(place), np.log1p(-self.spread)), np.log(self.spread) - np.log(self._others())
+    @cached_property
+    def terms(self) -> tuple[np.ndarray, np.ndarray]:
+        """What columns add to a log kernel: categories if they are equal and if not (2 x categories); of numbers the top of the
+        Gaussian, the inverse of its width, and what is added where both are missing and where one is (4 x numbers)."""
+        schema, others = self.schema, self._others()
+        equal, other = np.full(len(others), np.log1p(-self.spread)), np.log(self.spread) - np.log(others)
         may_miss = np.array([bool(schema.columns[position].missing) for position in schema.numeric], dtype=bool)
         kept = np.where(may_miss, np.log1p(-self.spread), 0.0)
         top = kept - np.log(self.bandwidths * np.sqrt(2 * np.pi))
+        gaussians = np.stack([top, 1 / self.bandwidths, kept, np.full(len(top), np.log(self.spread))])
+        return np.stack([equal, other]), gaussians
+
+    def _packed(self, rows: Table, points: Table) -> tuple[np.ndarray, ...]:
+        place = [position for position in range(len(self.schema.columns)) if position not in self.schema.numeric]
         return (
             np.ascontiguousarray(rows.codes.T[place]),
             np.ascontiguousarray(scaled(rows).T),
             np.ascontiguousarray(points.codes.T[place].T),
             np.ascontiguousarray(scaled(points)),
-            np.stack([equal, other]),
-            np.stack([top, 1 / self.bandwidths, kept, np.full(len(top), np.log(self.spread))]),
+            *self.terms,
         )
 
 
@@ -269,61 +274,6 @@ class Network:
         together = agreeing(rows, points, [(*parents, child) for child, parents in self.families])
         parents = agreeing(rows, points, [parents for _, parents in self.families])
         return np.asarray(np.log((together + 1 / self.schema.sizes[children]) / (parents + 1)).sum(axis=1))
-
-
-def agreeing(rows: Table, points: Table, sets: Sequence[tuple[int, ...]]) -> np.ndarray:
-    """How many rows have the codes of each point in all columns of each set (points x sets)."""
-    if len(points) > FEW_POINTS:
-        return np.stack([_counted(rows, points, positions) for positions in sets], axis=1)
-    ends = np.cumsum([len(positions) for positions in sets])
-    flat = np.array([position for positions in sets for position in positions], dtype=np.int64)
-    return _agreeing(np.ascontiguousarray(rows.codes.T), np.ascontiguousarray(points.codes), flat, ends)
-
-
-def _counted(rows: Table, points: Table, positions: tuple[int, ...]) -> np.ndarray:
-    """The same for one set: rows are counted by their codes, and points look their own up."""
-    keys, size = np.zeros(len(rows) + len(points), dtype=np.int64), 1
-    for position in positions:
-        codes = rows.schema.columns[position].code_count
-        if size * codes > MOST_KEYS:  # keys become the numbers of the groups so far: at most one for each row and point
-            distinct, keys = np.unique(keys, return_inverse=True)
-            size = len(distinct)
-        keys = keys * codes + np.concatenate([rows.codes[:, position], points.codes[:, position]])
-        size *= codes
-    if size > MOST_KEYS:
-        _, keys = np.unique(keys, return_inverse=True)
-    return np.bincount(keys[: len(rows)], minlength=int(keys.max(initial=0)) + 1)[keys[len(rows) :]]
-
-
-@inner()
-def _compare(agree, column, code):
-    for i in range(agree.size):
-        agree[i] = column[i] == code
-
-
-@inner()
-def _and(together, agree):
-    for i in range(agree.size):
-        together[i] &= agree[i]
-
-
-@njit(nogil=True, cache=True)
-def _agreeing(columns, points, flat, ends):
-    width, rows = columns.shape
-    counts = np.empty((len(points), len(ends)), dtype=np.int64)
-    agree = np.empty((width, rows), dtype=np.uint8)
-    together = np.empty(rows, dtype=np.uint8)
-    for p in range(len(points)):
-        for j in range(width):
-            _compare(agree[j], columns[j], points[p, j])
-        start = 0
-        for f in range(len(ends)):
-            together[:] = 1
-            for k in range(start, ends[f]):
-                _and(together, agree[flat[k]])
-            counts[p, f] = together.sum()
-            start = ends[f]
-    return counts
 
 
 # --- mixture of Gaussians ----------------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ from unmask.generators.sanitiser import PERIODS, start_of_period
 from unmask.tables.schema import Column, Kind
 from unmask.tables.table import Table
 
+AT_ONCE = 2**16  # numbers that are looked up at a time: mostly the first show that they are no starts of bins
+
 
 @dataclass(frozen=True)
 class _Rounding:
@@ -93,14 +95,16 @@ def _published_codes(column: Column, codes: np.ndarray) -> np.ndarray | None:
 
 
 def _rounding(column: Column, numbers: np.ndarray) -> _Rounding:
-    present = numbers[~np.isnan(numbers)]
+    gone = np.isnan(numbers)
+    present = numbers[~gone] if gone.any() else numbers
     if len(present) < 2:
         return _Rounding()
     if column.kind is Kind.DATETIME:
         return _Rounding(period=_period(column, present))
     largest = present.max()
     cap = largest if np.count_nonzero(present == largest) > 1 else np.inf
-    banded = bool(np.isin(present, column.edges[:-1]).all())
+    blocks = (present[low : low + AT_ONCE] for low in range(0, len(present), AT_ONCE))
+    banded = all(np.isin(block, column.edges[:-1]).all() for block in blocks)
     return _Rounding(banded=banded, cap=float(cap))
 
 

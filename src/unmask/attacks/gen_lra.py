@@ -9,6 +9,7 @@ import numpy as np
 
 from unmask.attacks._attack import Secret
 from unmask.attacks._density import Kernel, check_count, check_kernel, part_of
+from unmask.attacks._kernel_search import AT_ONCE, nearest_rows
 from unmask.tables.table import Table
 from unmask.threats.knowledge import Access, Goal
 from unmask.threats.view import View
@@ -29,7 +30,8 @@ class GenLra:
     so the term of s is log(n / (n + 1)) + log(1 + K(s, t) / sum_r K(s, r)). Nearest means largest K(s, t). The authors
     refit bandwidths with the target; one row in n moves them by about 1/n.
 
-    CPU per release: (rows near any target, at most all) x `reference_rows` kernels, 3 ms for one target and 12 ms for 25.
+    CPU per release: (rows near any target, at most all) x `reference_rows` kernels, 3 ms for one target and 12 ms for 25; and to
+    find the near ones targets x rows, of a large table mostly few of them (`_kernel_search`).
     """
 
     name: ClassVar[str] = "gen-lra"
@@ -64,17 +66,18 @@ class PreparedGenLra:
         k = min(self.k, len(synthetic))
         if k == 0:
             return np.zeros(len(targets))
-        size = max(1, min(CHUNK, MOST_KERNELS // len(synthetic)))
+        size = max(1, min(CHUNK, MOST_KERNELS // min(len(synthetic), AT_ONCE)))
         lows = range(0, len(targets), size)
-        parts = [self._gain(synthetic, targets.take(np.arange(low, min(low + size, len(targets)))), k) for low in lows]
+        parts = [
+            nearest_rows(self.kernel, synthetic, targets.take(np.arange(low, min(low + size, len(targets)))), k)
+            for low in lows
+        ]
+        near, to_targets = (np.concatenate(each) for each in zip(*((one.rows, one.logs) for one in parts), strict=True))
         n = len(self.reference)
-        return np.concatenate(parts) + k * np.log(n / (n + 1))
+        return self._gain(synthetic, near, to_targets) + k * np.log(n / (n + 1))
 
-    def _gain(self, synthetic: Table, targets: Table, k: int) -> np.ndarray:
-        """Sum of log(1 + K(s, t) / sum_r K(s, r)) over the k nearest rows of each target."""
-        to_targets = self.kernel.log_kernels(synthetic, targets)  # targets x synthetic rows
-        near = np.argpartition(to_targets, len(synthetic) - k, axis=1)[:, len(synthetic) - k :]
+    def _gain(self, synthetic: Table, near: np.ndarray, to_targets: np.ndarray) -> np.ndarray:
+        """Sum of log(1 + K(s, t) / sum_r K(s, r)) over the nearest rows of each target; each row's sum is found once."""
         asked, place = np.unique(near, return_inverse=True)
         to_reference = self.kernel.log_sums(self.reference, synthetic.take(asked))[place.reshape(near.shape)]
-        gain = np.logaddexp(0.0, np.take_along_axis(to_targets, near, axis=1) - to_reference)
-        return np.asarray(gain.sum(axis=1))
+        return np.asarray(np.logaddexp(0.0, to_targets - to_reference).sum(axis=1))

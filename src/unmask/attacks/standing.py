@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
+from operator import add
 
 import numpy as np
 
@@ -24,31 +26,20 @@ from unmask.tables.table import Table
 EXACT = "exact"  # numbers about values as they are
 MOST_PAIRS = 120  # of columns, about which people are asked together
 MOST_CELLS = 4_000_000  # of two columns: counted directly, beyond them by hashing
+AT_ONCE = 2**18  # rows of a table that are read at a time
 NEAREST = 3  # distances to either table
 PENALTY = 1.0  # of a column that disagrees, beside the weight of the value that it should have
 
 
 @dataclass(frozen=True, eq=False)
 class SharedValues:
-    """People, a release and reference people in one code space, with how often each value of a person occurs."""
+    """People in the code space of a comparison, with how often each value of a person occurs."""
 
     people: np.ndarray  # codes
-    release: np.ndarray
-    reference: np.ndarray
-    own: np.ndarray | None  # place of each person in the reference
+    release: int  # rows of it
+    reference: int
     in_release: np.ndarray  # people x columns: rows of the release with the same value
     in_reference: np.ndarray  # people x columns: other reference people with the same value
-
-    @classmethod
-    def of(cls, values: ExactValues, release: Table, reference: Table, own: np.ndarray | None) -> SharedValues:
-        fits = max(values.counts, default=0) < np.iinfo(np.int16).max
-        kind: type[np.signedinteger] = np.int16 if fits else np.int32  # half of the room
-        people: np.ndarray = values.codes.astype(kind)
-        found, known = values.find(release, kind), values.find(reference, kind)
-        alike = _alike(people, known)
-        if own is not None:
-            alike -= people >= 0
-        return cls(people, found, known, own, _alike(people, found), alike)
 
     @property
     def worth(self) -> np.ndarray:
@@ -59,25 +50,18 @@ class SharedValues:
         """Some of the people, or some of the columns."""
         mine = slice(None) if rows is None else rows
         width = slice(None) if columns is None else columns
-        return SharedValues(
-            self.people[mine][:, width], self.release[:, width], self.reference[:, width],
-            self.own if self.own is None else self.own[mine],
-            self.in_release[mine][:, width], self.in_reference[mine][:, width],
-        )  # fmt: skip
-
-    def without_rows(self) -> SharedValues:
-        """The same without the values of release and reference, which take much room: only how many rows they have."""
-        return replace(self, release=np.empty((len(self.release), 0)), reference=np.empty((len(self.reference), 0)))
+        people, found, known = (each[mine][:, width] for each in (self.people, self.in_release, self.in_reference))
+        return replace(self, people=people, in_release=found, in_reference=known)
 
     @property
     def weights(self) -> np.ndarray:
         """-log of the share of reference people who have the value: what an agreement is worth (people x columns)."""
-        return -np.log((self.in_reference + 0.5) / (len(self.reference) + 1.0))
+        return -np.log((self.in_reference + 0.5) / (self.reference + 1.0))
 
     @property
     def ratios(self) -> np.ndarray:
         """Log ratio of the shares of the release and of the reference that have the value; 0 where there is none."""
-        ratio = np.log((self.in_release + 0.5) / (len(self.release) + 1.0)) + self.weights
+        ratio = np.log((self.in_release + 0.5) / (self.release + 1.0)) + self.weights
         return np.where(self.people >= 0, ratio, 0.0)
 
 
@@ -92,12 +76,6 @@ class WeightedLinks:
     best: np.ndarray  # of each person: weight of the best match in the release
     usual: np.ndarray  # the same among the others
 
-    @classmethod
-    def of(cls, compared: SharedValues) -> WeightedLinks:
-        matches = BestMatch(compared.people, compared.worth)
-        found, others = matches.among(compared.release), matches.among(compared.reference, compared.own)
-        return cls(_own_worth(compared), np.maximum(found, 0.0), np.maximum(others, 0.0))
-
     @property
     def weights(self) -> np.ndarray:
         return np.asarray(self.best - self.usual, dtype=np.float64)
@@ -106,6 +84,71 @@ class WeightedLinks:
         """Those of more people behind these."""
         both = zip((self.worth, self.best, self.usual), (more.worth, more.best, more.usual), strict=True)
         return WeightedLinks(*(np.concatenate(pair) for pair in both))
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What the rows of one table say about each person; adds up over blocks of rows."""
+
+    alike: np.ndarray  # people x columns: rows with the same value
+    best: np.ndarray  # the best match by weight
+    near: np.ndarray  # rows with 0, 1, .. unequal columns; no such numbers where they are not asked for
+    pairs: np.ndarray  # people x pairs of columns: rows that agree on both
+
+    def __add__(self, other: _Seen) -> _Seen:
+        best = np.maximum(self.best, other.best)
+        return _Seen(self.alike + other.alike, best, self.near + other.near, self.pairs + other.pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """How people agree with a release and with the others of a reference: both are read block by block, and not kept."""
+
+    shared: SharedValues
+    own: np.ndarray | None  # place of each person in the reference
+    pairs: tuple[tuple[int, int], ...]  # of columns
+    found: _Seen  # in the release
+    others: _Seen  # in the reference
+
+    @classmethod
+    def of(
+        cls, values: ExactValues, release: Table, reference: Table, own: np.ndarray | None, *, fully: bool = True
+    ) -> Compared:
+        """`fully`, or best matches and values alone."""
+        fits = max(values.counts, default=0) < np.iinfo(np.int16).max
+        kind: type[np.signedinteger] = np.int16 if fits else np.int32  # half of the room
+        people: np.ndarray = values.codes.astype(kind)
+        alike = sum(_alike(people, values.find(part, kind)) for _, part in _blocks(reference))
+        if own is not None:
+            alike -= people >= 0
+        shared = SharedValues(people, len(release), len(reference), np.zeros_like(alike), np.asarray(alike))
+        matches, pairs = BestMatch(people, shared.worth), _pairs_of(people.shape[1]) if fully else ()
+
+        def seen(rows: np.ndarray, own: np.ndarray | None) -> _Seen:
+            agreed = matches.agreement(rows, own) if fully else Agreement(matches.among(rows, own), _NONE)
+            return _Seen(_alike(people, rows), agreed.best, agreed.near, _pair_counts(people, rows, pairs))
+
+        found = reduce(add, (seen(values.find(part, kind), None) for _, part in _blocks(release)))
+        others = reduce(
+            add,
+            (seen(values.find(part, kind), None if own is None else own - low) for low, part in _blocks(reference)),
+        )
+        return cls(replace(shared, in_release=found.alike), own, pairs, found, others)
+
+    @property
+    def links(self) -> WeightedLinks:
+        """Linkage weights; a match is worth nothing where there is none."""
+        worth = np.where(self.shared.people >= 0, self.shared.worth, 0.0)
+        return WeightedLinks(worth, np.maximum(self.found.best, 0.0), np.maximum(self.others.best, 0.0))
+
+
+_NONE = np.zeros((1, 0), dtype=np.int32)  # nobody was counted
+
+
+def _blocks(table: Table) -> Iterator[tuple[int, Table]]:
+    """Some rows at a time, and the place of the first of them; an empty table is one block."""
+    for low in range(0, max(len(table), 1), AT_ONCE):
+        yield low, table if len(table) <= AT_ONCE else table.take(np.arange(low, min(low + AT_ONCE, len(table))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,21 +172,20 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
     Cost: people x (rows of the release + reference) x columns; 0.5 s for 2,000 people against 20,000 rows of 15 columns.
     """
     people, reference = _as_released(release, people, reference)
-    exact = SharedValues.of(ExactValues(people), release, reference, own)
-    found, others = _matches(exact)
-    links = WeightedLinks(_own_worth(exact), *(np.maximum(each.best, 0.0) for each in (found, others)))
+    compared = Compared.of(ExactValues(people), release, reference, own)
+    exact, links = compared.shared, compared.links
     parts: list[tuple[str, np.ndarray]] = [
         ("linkage", links.best - links.usual),
         ("found", links.best / _whole(links.worth)),
-        *_near(found, others, exact),
+        *_near(compared),
     ]
     parts += value_numbers(exact, people.schema.names, EXACT)
-    parts += _pairs(exact)
-    exact = exact.without_rows()
+    parts += _pairs(compared)
     if wide := [place for place in people.schema.numeric if is_wide(people.schema.columns[place])]:
-        rough = SharedValues.of(ExactValues(people, digits=ROUGH), release, reference, own)
-        parts.append(("linkage, rough", WeightedLinks.of(rough).weights))
-        parts += value_numbers(rough.only(columns=wide), tuple(people.schema.names[place] for place in wide), "rough")
+        rough = Compared.of(ExactValues(people, digits=ROUGH), release, reference, own, fully=False)
+        parts.append(("linkage, rough", rough.links.weights))
+        names = tuple(people.schema.names[place] for place in wide)
+        parts += value_numbers(rough.shared.only(columns=wide), names, "rough")
     if people.schema.numeric:
         parts += value_numbers(_bins(people, release, reference, own), people.schema.names, "bin")
     parts += _distances(people, release, reference, own)
@@ -154,17 +196,13 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
 def links_of(people: Table, release: Table, reference: Table, *, own: np.ndarray) -> WeightedLinks:
     """Linkage weights alone, which cost a fraction of all numbers."""
     people, reference = _as_released(release, people, reference)
-    return WeightedLinks.of(SharedValues.of(ExactValues(people), release, reference, own))
+    return Compared.of(ExactValues(people), release, reference, own, fully=False).links
 
 
 def _as_released(release: Table, *tables: Table) -> Iterator[Table]:
     """People as the release would write them."""
     coarse = Coarsening.of(release)
     return (rounded_like(coarse.apply(table), release) for table in tables)
-
-
-def _own_worth(compared: SharedValues) -> np.ndarray:
-    return np.where(compared.people >= 0, compared.worth, 0.0)
 
 
 def _whole(worth: np.ndarray) -> np.ndarray:
@@ -182,17 +220,11 @@ def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return found
 
 
-def _matches(compared: SharedValues) -> tuple[Agreement, Agreement]:
-    """How each person agrees with rows of the release, and with the others of the reference."""
-    matches = BestMatch(compared.people, compared.worth)
-    return matches.agreement(compared.release), matches.agreement(compared.reference, compared.own)
-
-
-def _near(found: Agreement, others: Agreement, compared: SharedValues) -> Iterator[tuple[str, np.ndarray]]:
+def _near(compared: Compared) -> Iterator[tuple[str, np.ndarray]]:
     """Log ratio of the shares of either table that are equal but for so many columns."""
-    rows = np.cumsum(found.near, axis=1) + 0.5, np.cumsum(others.near, axis=1) + 0.5
-    sizes = len(compared.release) + 1.0, len(compared.reference) + 1.0
-    for unequal in range(found.near.shape[1]):
+    rows = np.cumsum(compared.found.near, axis=1) + 0.5, np.cumsum(compared.others.near, axis=1) + 0.5
+    sizes = compared.shared.release + 1.0, compared.shared.reference + 1.0
+    for unequal in range(rows[0].shape[1]):
         ratio = np.log(rows[0][:, unequal] / sizes[0]) - np.log(rows[1][:, unequal] / sizes[1])
         yield f"within {unequal} columns", ratio
 
@@ -208,20 +240,24 @@ def value_numbers(compared: SharedValues, names: tuple[str, ...], kind: str) -> 
     yield f"{kind}: the rarest that occurs", occurring.max(axis=1)
 
 
-def _pairs(compared: SharedValues) -> Iterator[tuple[str, np.ndarray]]:
-    """The same for pairs of columns."""
-    width = compared.people.shape[1]
+def _pairs_of(width: int) -> tuple[tuple[int, int], ...]:
+    """Pairs of columns; of very many some, spread evenly, the same for everybody."""
     pairs = tuple(combinations(range(width), 2))
-    if not pairs:
-        return
-    if len(pairs) > MOST_PAIRS:  # spread evenly, the same for everybody
+    if len(pairs) > MOST_PAIRS:
         pairs = tuple(pairs[place] for place in np.linspace(0, len(pairs) - 1, MOST_PAIRS).astype(int))
-    found, known = (_pair_counts(compared.people, rows, pairs) for rows in (compared.release, compared.reference))
-    whole = np.stack([(compared.people[:, pair] >= 0).all(axis=1) for pair in map(list, pairs)], axis=1)
+    return pairs
+
+
+def _pairs(compared: Compared) -> Iterator[tuple[str, np.ndarray]]:
+    """The same for pairs of columns."""
+    if not compared.pairs:
+        return
+    shared, found, known = compared.shared, compared.found.pairs, compared.others.pairs
+    whole = np.stack([(shared.people[:, pair] >= 0).all(axis=1) for pair in map(list, compared.pairs)], axis=1)
     if compared.own is not None:
-        known -= whole
-    rarity = -np.log((np.maximum(known, 0.0) + 0.5) / (len(compared.reference) + 1.0))
-    ratios = np.where(whole, np.log((found + 0.5) / (len(compared.release) + 1.0)) + rarity, 0.0)
+        known = known - whole
+    rarity = -np.log((np.maximum(known, 0.0) + 0.5) / (shared.reference + 1.0))
+    ratios = np.where(whole, np.log((found + 0.5) / (shared.release + 1.0)) + rarity, 0.0)
     occurring = np.where(found > 0, rarity, 0.0)
     yield "pairs: all", ratios.sum(axis=1)
     yield "pairs: rarity of those that occur", occurring.sum(axis=1)
@@ -257,9 +293,11 @@ def _cells(one: np.ndarray, other: np.ndarray, size: int, width: int) -> np.ndar
 
 def _bins(people: Table, release: Table, reference: Table, own: np.ndarray | None) -> SharedValues:
     """Codes as they are: numbers by their bin."""
-    mine, found, known = (table.codes.astype(np.int32) for table in (people, release, reference))
-    alike = _alike(mine, known) - (own is not None)
-    return SharedValues(mine, found, known, own, _alike(mine, found), alike)
+    mine = people.codes.astype(np.int32)
+    found, known = (
+        np.asarray(sum(_alike(mine, part.codes) for _, part in _blocks(table))) for table in (release, reference)
+    )
+    return SharedValues(mine, len(release), len(reference), found, known - (own is not None))
 
 
 def _distances(

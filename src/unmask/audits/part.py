@@ -17,6 +17,31 @@ IDENTIFIER = "identifier:"  # what the names of findings about texts that identi
 
 
 @dataclass(frozen=True, eq=False)
+class SomePeople:
+    """A column of records.csv about some rows of a large table: numbers, and nothing about all others."""
+
+    size: int  # rows of the table
+    rows: np.ndarray
+    values: np.ndarray  # of these rows
+
+    def spread(self) -> np.ndarray:
+        """A number for each row, NaN for those it does not speak of; in as few bytes as hold the numbers."""
+        kind = (
+            self.values.dtype
+            if self.values.dtype.kind == "f"
+            else np.float16
+            if self.values.dtype == bool
+            else np.float64
+        )
+        found = np.full(self.size, np.nan, dtype=kind)
+        found[self.rows] = self.values
+        return found
+
+
+Column = np.ndarray | tuple[Cell, ...] | SomePeople
+
+
+@dataclass(frozen=True, eq=False)
 class Part:
     """Findings, tables, lines, sentences, what was not tested, and columns of records.csv (a value per person)."""
 
@@ -26,7 +51,7 @@ class Part:
     notes: tuple[str, ...] = ()
     facts: Facts = Facts()
     not_tested: tuple[NotTested, ...] = ()
-    columns: tuple[tuple[str, np.ndarray | tuple[Cell, ...]], ...] = ()
+    columns: tuple[tuple[str, Column], ...] = ()
     failed_tasks: int = 0
 
     def __add__(self, other: Part) -> Part:

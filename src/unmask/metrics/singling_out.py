@@ -30,7 +30,10 @@ from unmask.stats.results import Estimate
 from unmask.tables.schema import Schema, quoted
 from unmask.tables.table import Table
 
-MOST_ROWS = 1_000_000  # of either table that are asked: every one is sorted by every column
+MOST_ROWS = 250_000  # of either table that are asked: every one is sorted by every column
+MOST_COMPARED = (
+    1_000_000  # real rows, where the holdout has as many: so that no more people are left out than it leaves out
+)
 ROUNDS = 20  # how many times as many draws as attempts before the attacker gives up
 
 
@@ -68,14 +71,16 @@ def singling_out(
     """How often a predicate that matches one synthetic row matches exactly one real row.
 
     `width` columns make a multivariate predicate; None = two to all, each number equally often. There are at most as many
-    attempts as there are people to compare. Of a table of more than MOST_ROWS rows a random part is asked. The baseline's
-    `reference` is the holdout unless another table is given.
+    attempts as there are people to compare. Of a table of more than MOST_ROWS rows a random part is asked: predicates come from
+    random published rows, so that a part of them serves as well. The baseline's `reference` is the holdout unless another
+    table is given.
     """
     check_tables(real, synthetic, holdout=holdout, reference=reference, attempts=attempts)
     if mode not in list(Mode):
         raise ParameterError(f"mode is '{mode}'; choose one of {quoted(Mode)}.")
-    if max(len(real), len(synthetic)) > MOST_ROWS:
-        rows, published = (_some(table, rng) for table in (real, synthetic))
+    most = max(MOST_ROWS, 0 if holdout is None else min(MOST_COMPARED, len(holdout)))
+    if len(real) > most or len(synthetic) > MOST_ROWS:
+        rows, published = _some(real, most, rng), _some(synthetic, MOST_ROWS, rng)
         part = singling_out(
             real.take(rows), synthetic.take(published), holdout=holdout, reference=reference, mode=mode, width=width,
             attempts=attempts, confidence=confidence, rng=rng,
@@ -119,11 +124,11 @@ def singling_out(
     )
 
 
-def _some(table: Table, rng: np.random.Generator) -> np.ndarray:
+def _some(table: Table, most: int, rng: np.random.Generator) -> np.ndarray:
     """All rows, or a random part of a very large table."""
-    if len(table) <= MOST_ROWS:
+    if len(table) <= most:
         return np.arange(len(table))
-    return np.sort(rng.choice(len(table), MOST_ROWS, replace=False))
+    return np.sort(rng.choice(len(table), most, replace=False))
 
 
 def _widths(width: int | None, columns: int) -> tuple[int, int]:

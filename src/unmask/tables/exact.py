@@ -19,6 +19,7 @@ MISSING = -2  # of the people themselves: equals nothing, not even what is missi
 NOBODY = -1  # elsewhere: a value that none of the people has
 DIGITS = 12  # significant ones of a number that is not whole: 0.1 + 0.2 is 0.3
 ROUGH = 3  # significant digits, beside all of them: releases round, and add noise
+AT_ONCE = 2**16  # numbers that are divided at a time
 STEPS = 10.0 ** np.arange(12, -10, -1)  # to which a release may be rounded, the coarsest first
 
 
@@ -114,14 +115,12 @@ def rounded_like(people: Table, release: Table) -> Table:
 
 def step_of(numbers: np.ndarray) -> float:
     """The largest power of ten of which all these numbers are multiples; 0 if there is none, or nothing to tell it by."""
-    present = numbers[~np.isnan(numbers)]
+    gone = np.isnan(numbers)
+    present = numbers[~gone] if gone.any() else numbers
     if len(present) < 2 or present.min() == present.max():
         return 0.0
-    few = present[:1000]  # most steps fail by these already
-    for step in STEPS:
-        if _multiples(few, step) and _multiples(present, step):
-            return float(step)
-    return 0.0
+    blocks = [present[low : low + AT_ONCE] for low in range(0, len(present), AT_ONCE)]
+    return next((float(step) for step in STEPS if all(_multiples(block, step) for block in blocks)), 0.0)
 
 
 def _multiples(numbers: np.ndarray, step: float) -> bool:

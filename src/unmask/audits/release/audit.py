@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unmask.audits.part import Part, together
+from unmask.audits.part import Column, Part, SomePeople, together
 from unmask.audits.plan import takes
 from unmask.audits.release.aligned import ALIGNED
 from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, Case, ReleasePart
@@ -217,24 +217,52 @@ def _inconclusive(release: Release, skipped: Sequence[NotTested]) -> tuple[str, 
 
 def records_of(release: Release, whole: Part) -> Records:
     """Everybody in the real table, the most exposed first, by row number (and person id where one is declared)."""
-    columns = [(name, _column(values)) for name, values in whole.columns]
-    persons = [] if release.real.persons is None else [("person", release.real.persons)]
-    everything = [*persons, *columns]
-    order = np.arange(len(release.real))
-    for _, values in reversed(columns):  # the first column decides, the next ones break its ties
-        if values.dtype.kind not in "biuf":
-            continue  # texts order nobody
-        decisive = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=-1.0)
-        order = order[np.argsort(-decisive[order], kind="stable")]
-    order = order[:MOST_RECORDS]
+    order = _most_exposed(whole.columns, len(release.real), MOST_RECORDS)
     numbers = order if release.rows is None else release.rows[order]  # of the real table as it was given
-    cells = [_cells(values[order]) for _, values in everything]
+    everything = [(name, _values(column)[order]) for name, column in whole.columns]
+    if release.real.persons is not None:
+        everything = [("person", release.real.persons[order]), *everything]
+    cells = [_cells(values) for _, values in everything]
     return Records(("row", *(name for name, _ in everything)), tuple(zip(numbers.tolist(), *cells, strict=True)))
 
 
-def _column(values: np.ndarray | tuple[Cell, ...]) -> np.ndarray:
+def _most_exposed(columns: Sequence[tuple[str, Column]], rows: int, most: int) -> np.ndarray:
+    """The first so many rows in an order in which the first column decides, and the next ones break its ties; then row numbers.
+
+    Sorted are only those who are among them: of a column at a time all are kept who are above the last that has room, and those
+    who are equal to it go on to the next.
+    """
+    left = np.arange(rows, dtype=np.int32 if rows < np.iinfo(np.int32).max else np.int64)
+    certain: list[np.ndarray] = []
+    for _, column in columns:
+        if len(left) <= most:
+            break
+        if (values := _decisive(column)) is not None:
+            values = values[left]
+            last = np.partition(values, len(values) - most)[len(values) - most]
+            certain.append(left[values > last])
+            most -= len(certain[-1])
+            left = left[values == last]
+    found = np.sort(np.concatenate([*certain, left[:most]])).astype(np.int64)
+    for _, column in reversed(columns):
+        if (values := _decisive(column)) is not None:
+            found = found[np.argsort(-values[found].astype(np.float64), kind="stable")]
+    return found
+
+
+def _decisive(column: Column) -> np.ndarray | None:
+    """Numbers, -1 where there is none; None of texts, which order nobody."""
+    values = _values(column)
+    if values.dtype.kind not in "biuf":
+        return None
+    return np.nan_to_num(values, nan=-1.0) if values.dtype.kind == "f" else values
+
+
+def _values(column: Column) -> np.ndarray:
     """Numbers as numbers; texts and gaps as they are."""
-    return values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
+    if isinstance(column, SomePeople):
+        return column.spread()
+    return column if isinstance(column, np.ndarray) else np.array(column, dtype=object)
 
 
 def _cells(values: np.ndarray) -> list[Cell]:

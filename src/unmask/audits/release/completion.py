@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.audits.part import Part
+from unmask.audits.part import Part, SomePeople
 from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, REDO, Case, Check, Family, words
 from unmask.audits.release.exposure import of_attempts
 from unmask.audits.release.leading.planted import RATES, SEEN, TRIALS, PlantedLeak
@@ -214,15 +214,17 @@ def _interval(estimate: Estimate | None) -> tuple[float | None, ...]:
     return round(estimate.value, 4), round(estimate.low, 4), round(estimate.high, 4)
 
 
-def _per_record(case: Case, found: Completion) -> tuple[tuple[str, np.ndarray], ...]:
+def _per_record(case: Case, found: Completion) -> tuple[tuple[str, SomePeople], ...]:
     """For records.csv: by rarity the share of each person that is completed, and whether the whole record is."""
     one, members = found.attacks[COMBINED], slice(0, len(found.rows))
     weights = found.weights[members]
     rows = found.rows if case.crowd is None else case.crowd.member_rows[found.rows]
-    shares, whole = (np.full(len(case.release.real), np.nan) for _ in range(2))
-    shares[rows] = (one.right[members] * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-12)
-    whole[rows] = one.whole[members]
-    return (("completed, by rarity", shares), ("record completed", whole))
+    shares = (one.right[members] * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-12)
+    size = len(case.release.real)
+    return (
+        ("completed, by rarity", SomePeople(size, rows, shares)),
+        ("record completed", SomePeople(size, rows, one.whole[members])),
+    )
 
 
 def _no_control(release: Release) -> tuple[NotTested, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from unmask.audits.part import Part
+from unmask.audits.part import Part, SomePeople
 from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, REDO, Case, Check, Family, words
 from unmask.audits.release.exposure import SHOWN, of_criterion
 from unmask.audits.release.plan import ReleasePlan
@@ -67,7 +67,10 @@ def criteria_part(case: Case) -> Part:
     title = "Singling out, linking, inferring (shares of attempts that succeed)"
     grid = Grid(SHOWN, title, heads, rows, Section.ATTACKS)
     notes = tuple(f"{name}: {note}" for _, name, criterion in found for note in criterion.notes) + _fewer(case)
-    columns = tuple((name, _per_record(release, criterion)) for _, name, criterion in found)
+    size = len(
+        release.real
+    )  # for records.csv: whether the attack on a row succeeded; nothing where it was not attacked
+    columns = tuple((name, SomePeople(size, criterion.rows, criterion.successes)) for _, name, criterion in found)
     return Part(findings, (grid, *_by_group(release, plan, found)), notes=notes, columns=columns)
 
 
@@ -88,13 +91,6 @@ def _fewer(case: Case) -> tuple[str, ...]:
         f"{len(release.synthetic):,} published rows of {len(release.schema.columns)} columns; intervals are "
         f"{(asked / made) ** 0.5:.1f} times as wide. Name the columns that matter with --secret.",
     )
-
-
-def _per_record(release: Release, criterion: Criterion) -> np.ndarray:
-    """For records.csv: 1 where the attack on a row succeeded, 0 where it failed, NaN where the row was not attacked."""
-    hit = np.full(len(release.real), np.nan, dtype=np.float16)  # a column for each secret: two bytes a row
-    hit[criterion.rows] = criterion.successes
-    return hit
 
 
 def _by_group(release: Release, plan: ReleasePlan, found: list[tuple[str, str, Criterion]]) -> tuple[Grid, ...]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unmask.audits.part import Part
+from unmask.audits.part import Part, SomePeople
 from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, Family, ReleasePart, words
 from unmask.audits.release.exposure import of_names
 from unmask.audits.release.leading.crowd import FEWEST, Crowd
 from unmask.audits.release.leading.judging import LEARNT, LEARNT_NAME, LINKAGE, led
 from unmask.audits.release.leading.naming import named
-from unmask.audits.release.scoring import ATTACKS, judge_scores
+from unmask.audits.release.scoring import ATTACKS, judge_scores, rows_left_out
 from unmask.audits.release.tables import Release
 from unmask.audits.score_charts import roc_series, score_histograms
 from unmask.metrics.legal import value_text
@@ -26,6 +26,7 @@ from unmask.stats import clopper_pearson
 from unmask.stats.multiplicity import Listing
 from unmask.stats.outcomes import FPR_GRID, MembershipOutcome
 from unmask.tables.schema import Origin
+from unmask.tables.table import Table
 from unmask.tables.units import units
 
 OWN = Family("attackers' own attacks", 0.10, lambda release: len(ATTACKS))
@@ -67,7 +68,8 @@ def membership_part(case: Case) -> Part:
     title = "Membership: real people against people whom the generator never saw"
     roles = (Role.TEXT, Role.AUC, Role.LOW, Role.HIGH, *[Role.TEXT] * (len(HEADS) - 4))
     grid = Grid("membership", title, HEADS, rows, Section.ATTACKS, roles=roles)
-    return ReleasePart(tuple(findings), (grid,), tuple(series), not_tested=refused, naming=naming)
+    notes = rows_left_out(len(case.release.synthetic))
+    return ReleasePart(tuple(findings), (grid,), tuple(series), notes, not_tested=refused, naming=naming)
 
 
 def _leading(case: Case) -> Iterator[JudgedAttack]:
@@ -131,23 +133,35 @@ def _naming(case: Case, crowd: Crowd, listing: Listing) -> Part:
     if asked < looked:
         note += f" Of {looked:,} real people {asked:,}, drawn at random, were looked at one by one (--people {plan.people:,})"
         note += _unseen(case, crowd)
-    everyone = units(release.real).of_row  # what holds for a person holds for all of their rows
-    rejected, risk = np.zeros(looked, dtype=bool), np.full(looked, np.nan)
-    rejected[everyone[crowd.member_rows]] = listing.rejected
-    risk[everyone[crowd.member_rows]] = -np.log10(np.maximum(listing.adjusted, 1e-12))
-    at_risk, exposure = rejected[everyone], risk[everyone]
-    columns = (("named at risk", np.where(np.isnan(exposure), np.nan, at_risk)), ("exposure", exposure))
+    risk = -np.log10(np.maximum(listing.adjusted, 1e-12))
+    rows, person = _rows_of(release.real, crowd.member_rows)
+    at_risk, exposure, size = listing.rejected[person], risk[person], len(release.real)
+    columns = (("named at risk", SomePeople(size, rows, at_risk)), ("exposure", SomePeople(size, rows, exposure)))
     strip = Series(
         "risk/exposure", "Exposure of everybody", "share of the people", "exposure (-log10 of the adjusted p-value)",
-        *crowd_quantiles(risk[~np.isnan(risk)]), SeriesKind.RISK, Section.RISK,
+        *crowd_quantiles(risk), SeriesKind.RISK, Section.RISK,
     )  # fmt: skip
     return Part(
-        grids=_groups(release, at_risk, looked_at=~np.isnan(exposure)),
+        grids=_groups(release, rows, person, at_risk),
         series=(strip,) if strip.x else (),
         notes=(note,),
         facts=Facts(at_risk=(note,)),
         columns=columns,
     )
+
+
+def _rows_of(real: Table, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All rows of the people of whom one row each was chosen, and the place of each of them among those people.
+
+    What holds for a person holds for all of their rows.
+    """
+    if real.persons is None:
+        return chosen, np.arange(len(chosen))
+    everyone = units(real).of_row
+    place = np.full(int(everyone.max()) + 1, -1, dtype=np.int64)
+    place[everyone[chosen]] = np.arange(len(chosen))
+    rows = np.flatnonzero(place[everyone] >= 0)
+    return rows, place[everyone[rows]]
 
 
 def _unseen(case: Case, crowd: Crowd) -> str:
@@ -161,37 +175,39 @@ def _unseen(case: Case, crowd: Crowd) -> str:
     )
 
 
-def _groups(release: Release, at_risk: np.ndarray, looked_at: np.ndarray) -> tuple[Grid, ...]:
-    """The share of named people by value of each key, of those whom attacks looked at.
+def _groups(release: Release, rows: np.ndarray, person: np.ndarray, at_risk: np.ndarray) -> tuple[Grid, ...]:
+    """The share of named people by value of each key, of those whom attacks looked at: rows, whose they are, who is named.
 
     Small groups and values that are not public are not told.
     """
     if not at_risk.any() or release.schema.origin is not Origin.PUBLIC:
         return ()
-    rows = [row for key in release.schema.keys for row in _group_rows(release, key, at_risk, looked_at)]
-    if not rows:
+    told = [row for key in release.schema.keys for row in _group_rows(release, key, rows, person, at_risk)]
+    if not told:
         return ()
     heads = ("column", "value", "people", "named at risk", "low", "high")
     roles = (Role.BY, Role.GROUP, Role.PEOPLE, Role.ESTIMATE, Role.LOW, Role.HIGH)
     title = "Who is at risk, by group"
-    return (Grid("groups", title, heads, tuple(rows), Section.RISK, GridKind.GROUPS, roles, detail=True),)
+    return (Grid("groups", title, heads, tuple(told), Section.RISK, GridKind.GROUPS, roles, detail=True),)
 
 
-def _group_rows(release: Release, key: str, at_risk: np.ndarray, looked_at: np.ndarray) -> Sequence[tuple[Cell, ...]]:
-    position, everyone = release.schema.position(key), units(release.real).of_row[looked_at]
+def _group_rows(
+    release: Release, key: str, rows: np.ndarray, person: np.ndarray, at_risk: np.ndarray
+) -> Sequence[tuple[Cell, ...]]:
+    position = release.schema.position(key)
     column = release.schema.columns[position]
     if column.is_numeric:
         return ()
-    codes, at_risk = release.real.codes[looked_at, position], at_risk[looked_at]
-    people = {int(code): np.unique(everyone[codes == code], return_index=True)[1] for code in np.unique(codes)}
+    codes = release.real.codes[rows, position]
+    people = {int(code): np.unique(person[codes == code], return_index=True)[1] for code in np.unique(codes)}
     hidden = hidden_places([len(first) for first in people.values()])
-    rows: list[tuple[Cell, ...]] = []
+    told: list[tuple[Cell, ...]] = []
     for place, (code, first) in enumerate(people.items()):
         if place not in hidden:
             share = clopper_pearson(int(at_risk[codes == code][first].sum()), len(first))
             figures = (round(number, 4) for number in (share.value, share.low, share.high))
-            rows.append((key, value_text(column, code), len(first), *figures))
-    return rows
+            told.append((key, value_text(column, code), len(first), *figures))
+    return told
 
 
 def _seconds(case: Case) -> float:
@@ -203,7 +219,8 @@ def _seconds(case: Case) -> float:
     own = 0.0
     for entry in ATTACKS.values():
         most = entry.most(case.plan.people, published)
-        own += entry.pair * width * (min(most, real) + min(most, held)) * (published + held / 2)
+        looked_at = min(entry.rows, published)
+        own += entry.pair * width * (min(most, real) + min(most, held)) * (looked_at + held / 2)
     return 2.5 + 0.5e-9 * width * crowd * (published + 3 * crowd) + own + 2e-6 * published
 
 

@@ -35,18 +35,28 @@ class ReleaseEntry:
     people: float  # at most so many times those whom the plan asks for
     pair: float = 0.0  # seconds that a person and a published row take
     pairs: float = float("inf")  # of people and published rows, for those who compare each with each: some seconds
+    rows: float = float(
+        "inf"
+    )  # published ones, at most: for attacks that ask for a share of them, not for a single one
     word: str = "score"  # of its random stream
 
     def most(self, people: int, published: int) -> int:
         """People on each side: all that the pairs allow, and at least a few."""
-        return max(1, round(min(self.people * people, max(FEWEST * people, self.pairs / max(1, published)))))
+        looked_at = max(1, min(self.rows, published))
+        return max(1, round(min(self.people * people, max(FEWEST * people, self.pairs / looked_at))))
+
+    def cut(self, published: Table, rng: np.random.Generator) -> Table:
+        """The published rows that are looked at: all, or so many drawn at random."""
+        if len(published) <= self.rows:
+            return published
+        return published.take(np.sort(rng.choice(len(published), int(self.rows), replace=False)))
 
 
 FEWEST = 0.02  # of the people whom the plan asks for, however large the release is
 ATTACKS = {
     "closest-record": ReleaseEntry(ClosestRecord(), 200, 0.2e-9, pairs=2.5e9),
     "closest-record:metric=hamming": ReleaseEntry(ClosestRecord(metric="hamming"), 200, 0.15e-9, pairs=2.5e9),
-    "local-neighbourhood": ReleaseEntry(LocalNeighbourhood(), 1, 1.6e-9, pairs=7.5e8),
+    "local-neighbourhood": ReleaseEntry(LocalNeighbourhood(), 1, 1.6e-9, pairs=3e8, rows=250_000),
     "density-ratio:kind=bayesnet": ReleaseEntry(DensityRatio(kind="bayesnet"), 4),
     "gen-lra": ReleaseEntry(GenLra(), 0.2, 20e-9, pairs=1e8),
     "classifier": ReleaseEntry(Classifier(), 4, word="fit"),
@@ -81,6 +91,7 @@ def sides_of(real: Table, holdout: Table, seed: int) -> Sides:
     rng = stream(seed, "holdout")
     reference, controls = holdout.split(0.5, seed=int(rng.integers(2**31)))
     rows = one_row_each(real, rng)
+    rows = rows.astype(np.int32) if len(real) < np.iinfo(np.int32).max else rows  # kept for long: half of the room
     return Sides(
         real,
         rows,
@@ -93,10 +104,21 @@ def score_all(sides: Sides, synthetic: Table, seed: int, *, people: int) -> Iter
     """Every attack on both sides; dear ones on a random part of each."""
     for name, entry in ATTACKS.items():
         part = _part(sides, entry.most(people, len(synthetic)), stream(seed, "part", name))
+        looked_at = entry.cut(synthetic, stream(seed, "published", name))
         # One stream for both sides: a random part of the reference is the same for members and controls.
-        both = _scores(entry.attack, part, synthetic, stream(seed, entry.word, name))
+        both = _scores(entry.attack, part, looked_at, stream(seed, entry.word, name))
         count = len(part.member_rows)
         yield Scores(name, both[:count], part.member_rows, both[count:])
+
+
+def rows_left_out(published: int) -> tuple[str, ...]:
+    """A sentence about each attack that looks at some of so many published rows."""
+    return tuple(
+        f"{name}: {int(entry.rows):,} of {published:,} published rows, drawn at random, were looked at: it measures which "
+        "share of them is near a person."
+        for name, entry in ATTACKS.items()
+        if published > entry.rows
+    )
 
 
 def _scores(attack: ReleaseAttack, sides: Sides, synthetic: Table, rng: np.random.Generator) -> np.ndarray:

@@ -21,6 +21,7 @@ import numpy as np
 from unmask.metrics.completing.domains import Domains
 from unmask.metrics.completing.matches import BestRows, best_rows
 from unmask.metrics.completing.network import TreeNetwork
+from unmask.metrics.completing.published import Published
 from unmask.metrics.completing.trees import forests, predictors
 from unmask.tables.table import Table
 
@@ -41,13 +42,12 @@ class Guess:
 
 
 def guesses(
-    people: Table, release: Table, known: list[str], hidden: list[str], rng: np.random.Generator
+    people: Table, release: Published, known: list[str], hidden: list[str], rng: np.random.Generator
 ) -> Mapping[str, Guess]:
     """Complete the hidden columns of people, of whom the known ones alone are read, by every attack."""
-    release = release.take(rng.permutation(len(release)))  # ties must not depend on the order of the file
-    both = people.select([*known, *hidden]), release.select([*known, *hidden])
-    untaught = _Lesson.of(both[1], len(known), rng)
-    beliefs = untaught.beliefs(both[0])
+    shuffled = release.shuffled(rng)  # ties must not depend on the order of the file
+    untaught = _Lesson.of(shuffled.select([*known, *hidden]), len(known), rng)
+    beliefs = untaught.beliefs(people.select([*known, *hidden]))
     return untaught.taught(beliefs.best).completed(beliefs)
 
 
@@ -71,7 +71,7 @@ class _Beliefs:
 class _Lesson:
     """What the release teaches."""
 
-    release: Table
+    release: Published
     known: int  # the first so many columns
     domains: Domains
     network: TreeNetwork
@@ -80,14 +80,13 @@ class _Lesson:
     trust: list[tuple[np.ndarray, np.ndarray]]  # of each hidden column, then of whole records
 
     @classmethod
-    def of(cls, release: Table, known: int, rng: np.random.Generator) -> _Lesson:
+    def of(cls, release: Published, known: int, rng: np.random.Generator) -> _Lesson:
         """With equal weights and no trust."""
         domains = Domains.of(release)
-        columns, sizes = domains.encode(release), domains.sizes
-        seen = release.select(release.schema.names[:known])
-        grown = forests(predictors(seen), columns[known:], sizes[known:], rng)
-        network = TreeNetwork.learnt(columns[:, :MOST_NETWORK_ROWS], sizes)
-        hidden = len(sizes) - known
+        grown = forests(release, domains, known, rng)
+        rows = np.arange(min(len(release), MOST_NETWORK_ROWS))
+        network = TreeNetwork.learnt(domains.encode(release.take(rows)), domains.sizes)
+        hidden = len(domains.sizes) - known
         return cls(release, known, domains, network, grown, np.full((hidden, 3), 1 / 3), [_NOTHING] * (hidden + 1))
 
     def taught(self, best: BestRows) -> _Lesson:
@@ -95,16 +94,16 @@ class _Lesson:
         rows = np.arange(min(MOST_HIDDEN_ROWS, len(self.release) // 2))
         if not len(rows):
             return self
-        columns, sizes = self.domains.encode(self.release), self.domains.sizes
-        others = columns[:, len(rows) : len(rows) + MOST_NETWORK_ROWS]
-        apart = self._with_network(TreeNetwork.learnt(others, sizes))
+        others = np.arange(len(rows), min(len(rows) + MOST_NETWORK_ROWS, len(self.release)))
+        learnt = TreeNetwork.learnt(self.domains.encode(self.release.take(others)), self.domains.sizes)
+        apart = self._with_network(learnt)
         hidden = self.release.take(rows)
         beliefs = [apart.beliefs(hidden, own=rows)]
         inside = _inside(best, beliefs[0].best)
         if inside > 0:
             beliefs.append(self.beliefs(hidden))
         counts = np.repeat([1 - inside, inside][: len(beliefs)], len(rows))
-        truth = np.tile(columns[self.known :, rows], len(beliefs))
+        truth = np.tile(self.domains.encode(hidden)[self.known :], len(beliefs))
         both = [
             [np.concatenate([each.posteriors[name][place] for each in beliefs]) for name in (MATCHES, TREES, NETWORK)]
             for place in range(len(self.forests))
@@ -129,16 +128,18 @@ class _Lesson:
 
     def beliefs(self, people: Table, *, own: np.ndarray | None = None) -> _Beliefs:
         """Of people, or of rows of the release (`own` are their places), whose hidden columns are not read."""
-        known, names, sizes = self.known, self.release.schema.names, self.domains.sizes
-        published = self.domains.encode(self.release)
+        known, names, sizes = self.known, self.release.names, self.domains.sizes
         seen = people.select(names[:known])
-        best = best_rows(seen, self.release.select(names[:known]), own=own)
+        best = best_rows(seen, self.release, own=own)
+        distinct, place_of = np.unique(np.maximum(best.rows, 0), return_inverse=True)
+        voting = self.domains.encode(self.release.take(distinct))
+        place_of = place_of.reshape(best.rows.shape)
         values, _ = predictors(seen)
         evidence = _evidence(self.domains, people, known)
         by_network, _ = self.network.posteriors(evidence)
         posteriors = {
             MATCHES: [
-                best.votes(published[known + place], sizes[known + place], forest.lean)
+                best.votes(voting[known + place][place_of], sizes[known + place], forest.lean)
                 for place, forest in enumerate(self.forests)
             ],
             TREES: [forest.posterior(values, own) for forest in self.forests],
@@ -169,7 +170,7 @@ class _Lesson:
 
     def _best(self, best: BestRows) -> np.ndarray:
         """The hidden columns of the best row."""
-        row = self.release.codes[best.rows[:, 0], self.known :].astype(np.int64)
+        row = self.release.take(best.rows[:, 0]).codes[:, self.known :].astype(np.int64)
         unlisted = [column.unlisted_code for column in self.release.schema.columns[self.known :]]
         return np.where(row == unlisted, -1, row)
 

@@ -21,6 +21,7 @@ import numpy as np
 from unmask.errors import ParameterError
 from unmask.metrics.completing.combined import COMBINED, Guess, guesses
 from unmask.metrics.completing.domains import MOST_VALUES
+from unmask.metrics.completing.published import Published
 from unmask.metrics.completing.scores import Weighed, dealt_p_value, rarity
 from unmask.metrics.legal import NO_HOLDOUT, Attempts, check_tables
 from unmask.metrics.singling_out import evenly_drawn
@@ -166,7 +167,10 @@ def completion(
     people = concatenate([Table(side.schema, side.codes, side.numbers) for side in sides])
     asked, hidden, notes = _columns(people, known, rng)
     truth = people.select(hidden).codes.astype(np.int64)
-    found = {name: _judged(each, truth) for name, each in guesses(people, synthetic, asked, hidden, rng).items()}
+    found = {
+        name: _judged(each, truth)
+        for name, each in guesses(people, Published.whole(synthetic), asked, hidden, rng).items()
+    }
     if holdout is None:
         even = evenly_drawn(real.schema, len(rows), rng).select(hidden).codes.astype(np.int64)
         blind, notes = Guess(even, even), (*notes, NO_HOLDOUT)
@@ -185,9 +189,8 @@ def planted(found: Completion, release: Table, rng: np.random.Generator) -> tupl
     people, members, others = found.people, len(found.rows), len(found.control_rows)
     count = min(others, max(FEWEST_PLANTED, round(PLANTED * len(release))))
     chosen = members + np.sort(rng.choice(others, count, replace=False))
-    kept = release.take(np.sort(rng.permutation(len(release))[count:]))
-    rows = [Table(each.schema, each.codes, each.numbers) for each in (kept, people.take(chosen)) if len(each)]
-    guess = guesses(people, concatenate(rows), list(found.known), list(found.hidden), rng)[COMBINED]
+    grown = Published.replaced(release, rng.permutation(len(release))[:count], people.take(chosen))
+    guess = guesses(people, grown, list(found.known), list(found.hidden), rng)[COMBINED]
     truth = people.select(found.hidden).codes.astype(np.int64)
     return chosen, _judged(guess, truth).take(chosen)
 
@@ -198,7 +201,7 @@ def _of_each_other(people: Table, known: list[str], hidden: list[str], rng: np.r
     columns, whole = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
     for half in range(2):
         asked, taught = (people.take(np.flatnonzero(side)) for side in (halves == half, halves != half))
-        guess = guesses(asked, taught, known, hidden, rng)[COMBINED]
+        guess = guesses(asked, Published.whole(taught), known, hidden, rng)[COMBINED]
         columns[halves == half], whole[halves == half] = guess.columns, guess.whole
     return Guess(columns, whole)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unmask.metrics.completing.published import Published
 from unmask.tables.table import Table
 
 MOST_VALUES = 200  # of a column that models tell apart; rarer ones are one value, which is never guessed
@@ -19,15 +20,15 @@ class Domains:
     numbers: tuple[np.ndarray, ...]  # of each code of the schema
 
     @classmethod
-    def of(cls, release: Table) -> Domains:
+    def of(cls, release: Published) -> Domains:
         """From the codes of a release."""
         values, numbers = [], []
         for position, column in enumerate(release.schema.columns):
-            counts = np.bincount(release.codes[:, position], minlength=column.code_count)
+            counts = release.counts[position].copy()
             counts[column.unlisted_code] = 0
             order = np.argsort(-counts, kind="stable")[:MOST_VALUES]
             kept = order[counts[order] > 0]
-            number = np.full(column.code_count, len(kept), dtype=np.int64)
+            number = np.full(column.code_count, len(kept), dtype=np.int32)
             number[kept] = np.arange(len(kept))
             values.append(kept)
             numbers.append(number)
@@ -40,8 +41,16 @@ class Domains:
 
     def encode(self, table: Table) -> np.ndarray:
         """The columns of a table as numbers (columns x rows, int32)."""
-        columns = [number[table.codes[:, place]] for place, number in enumerate(self.numbers)]
-        return np.array(columns, dtype=np.int32).reshape(len(self.numbers), len(table))
+        columns = np.empty((len(self.numbers), len(table)), dtype=np.int32)
+        for place, number in enumerate(self.numbers):
+            columns[place] = number[table.codes[:, place]]
+        return columns
+
+    def counts(self, release: Published, place: int) -> np.ndarray:
+        """How many rows of a release have each number of a column."""
+        counts = np.zeros(len(self.values[place]) + 1, dtype=np.int64)
+        np.add.at(counts, self.numbers[place], release.counts[place])
+        return counts
 
     def guess(self, place: int, posterior: np.ndarray) -> np.ndarray:
         """The likeliest value of a column as a code of the schema; -1 where the release has none."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.generators._tree import Predictors, Tree, grow
+from unmask.metrics.completing.domains import Domains
+from unmask.metrics.completing.published import Published
 from unmask.tables.table import Table
 
 TREES = 12  # for each column
@@ -53,25 +55,21 @@ def predictors(table: Table) -> tuple[np.ndarray, np.ndarray]:
     return values, categories
 
 
-def forests(
-    known: tuple[np.ndarray, np.ndarray], hidden: np.ndarray, sizes: np.ndarray, rng: np.random.Generator
-) -> list[ColumnTrees]:
-    """A forest for each hidden column (numbers, columns x rows) from what `predictors` gives of the known ones."""
-    values, categories = known
-    width, total = values.shape
+def forests(release: Published, domains: Domains, known: int, rng: np.random.Generator) -> list[ColumnTrees]:
+    """A forest for each hidden column of a release, from the first so many, which are known."""
+    total, sizes = len(release), domains.sizes[known:]
     count = min(MOST_ROWS, max(2 * MIN_LEAF, int(PART * total)), total)
-    asked = max(1, round(WIDTH * width))
-    grown: list[list[_Grown]] = [[] for _ in hidden]
-    shares = [
-        (np.bincount(column, minlength=size) + 1 / size) / (total + 1)
-        for column, size in zip(hidden, sizes, strict=True)
-    ]
+    asked = max(1, round(WIDTH * known))
+    grown: list[list[_Grown]] = [[] for _ in sizes]
+    shares = [(domains.counts(release, known + column) + 1 / size) / (total + 1) for column, size in enumerate(sizes)]
     for _ in range(TREES):
         rows = np.sort(rng.choice(total, count, replace=False))
-        places = np.sort(rng.choice(width, asked, replace=False))
-        part = Predictors.sort(np.ascontiguousarray(values[places][:, rows]), categories[places])
-        for column, (target, size) in enumerate(zip(hidden, sizes, strict=True)):
-            labels = target[rows]
+        places = np.sort(rng.choice(known, asked, replace=False))
+        taught = release.take(rows)
+        hidden = domains.encode(taught)[known:]
+        values, categories = predictors(taught.select(release.names[:known]))
+        part = Predictors.sort(np.ascontiguousarray(values[places]), categories[places])
+        for column, (labels, size) in enumerate(zip(hidden, sizes, strict=True)):
             tree = grow(part, labels.astype(np.float64), int(size), np.arange(count), MIN_LEAF)
             grown[column].append(_Grown(tree, places, _leaf_shares(tree, labels, shares[column]), rows))
     return [ColumnTrees(tuple(trees), lean) for trees, lean in zip(grown, shares, strict=True)]

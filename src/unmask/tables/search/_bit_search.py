@@ -44,8 +44,9 @@ def _pays(compared: KthTables) -> bool:
         and len(queries) * len(candidates) >= ENOUGH_PAIRS
         and sum(column.code_count for column in counted) <= MOST_CODES
         and all(
-            (_codes(table, counted).max(axis=1) < [c.code_count for c in counted]).all()
+            table.codes[:, table.schema.position(column.name)].max() < column.code_count
             for table in (queries, candidates)
+            for column in counted
         )
     )
 

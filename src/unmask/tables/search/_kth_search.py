@@ -15,6 +15,8 @@ from unmask.tables.search._grouped import MOST_OF_TABLE, MOST_READ, TRIED, asked
 from unmask.tables.search._packing import KthTables, Rows, chosen_columns, compared, prepare_kth
 from unmask.tables.table import Table
 
+AT_ONCE = 2**20  # candidates that are copied at a time, where all have to be looked at
+
 
 @dataclass(frozen=True, eq=False)
 class KthQuestion:
@@ -88,7 +90,24 @@ class KthQuestion:
         return done
 
     def _by_rows(self, ks: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
-        """All candidates: by rows of bits where that pays, else code by code. `rows` is filled unless it is empty."""
+        """All candidates, of a very large table some at a time. `rows` is filled unless it is empty."""
+        total = len(self.candidates)
+        if total <= AT_ONCE or self.exclude_same_row or not isinstance(self.candidates, Table):
+            return self._by_all_rows(ks, rows, workers)
+        best = np.full((len(self.queries), int(ks[-1])), np.inf)
+        for low in range(0, total, AT_ONCE):
+            part = np.arange(low, min(low + AT_ONCE, total)) if self.order is None else self.order[low : low + AT_ONCE]
+            first = np.full(rows.size, -1)
+            some = replace(self, candidates=self.candidates.take(part), order=None)
+            found = some._by_all_rows(np.arange(1, ks[-1] + 1), first, workers)
+            if rows.size:
+                nearer = found[:, 0] < best[:, 0]  # of equal ones the first counts
+                rows[nearer] = low + first[nearer]
+            best = np.sort(np.concatenate([best, found], axis=1), axis=1)[:, : ks[-1]]
+        return best[:, ks - 1]
+
+    def _by_all_rows(self, ks: np.ndarray, rows: np.ndarray, workers: int) -> np.ndarray:
+        """By rows of bits where that pays, else code by code."""
         candidates = self.candidates
         if self.order is not None:
             candidates = candidates.take(self.order) if isinstance(candidates, Table) else candidates[self.order]

@@ -38,17 +38,28 @@ def near_counts(people: np.ndarray, rows: np.ndarray, levels: int, own: np.ndarr
     counts = np.zeros((len(people), levels), dtype=np.int32)
     skipped = np.full(len(people), -1, dtype=np.int64) if own is None else own.astype(np.int64)
     bits = np.empty((starts[-1] + 2, -(-min(BLOCK, len(rows)) // 64)), dtype=np.uint64)
+    places_of = [_places_of(each) for each in known]
     for first in range(0, len(rows), BLOCK):
         part = rows[first : first + BLOCK]
         bits[:] = ~np.uint64(0)
         bits[nothing] = 0
-        for column, each in enumerate(known):
-            if len(each):
-                place = np.minimum(np.searchsorted(each, part[:, column]), len(each) - 1)
-                found = np.flatnonzero(each[place] == part[:, column])
+        for column, each in enumerate(places_of):
+            if each is not None:
+                codes = part[:, column]
+                place = each[np.where((codes < 0) | (codes >= len(each)), len(each) - 1, codes)]
+                found = np.flatnonzero(place >= 0)
                 _clear(bits, starts[column] + place[found], found)
         _count(bits, places, wide, width, len(part), skipped - first, counts)
     return counts
+
+
+def _places_of(known: np.ndarray) -> np.ndarray | None:
+    """By code: its place among the known ones, -1 for others; the last one is of all codes that are larger or below 0."""
+    if not len(known):
+        return None
+    places = np.full(int(known[-1]) + 2, -1, dtype=np.int64)
+    places[known] = np.arange(len(known))
+    return places
 
 
 @njit(nogil=True, cache=True)
