@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from unmask.attacks._attack import Secret
 from unmask.attacks._agreeing import agreeing
+from unmask.attacks._attack import Secret
 from unmask.attacks._density import check_count, part_of
 from unmask.generators._counts import mutual_information
 from unmask.generators._generator import Generator

@@ -34,6 +34,10 @@ class BestRows:
     share: np.ndarray  # of all that is known of a person, by weight, that the best row agrees with
     equal: np.ndarray  # how many rows (NEAREST at most) agree with all of it
 
+    def take(self, people: slice) -> BestRows:
+        """Of some of the people."""
+        return BestRows(self.rows[people], self.scores[people], self.share[people], self.equal[people])
+
     def votes(self, values: np.ndarray, size: int, lean: np.ndarray) -> np.ndarray:
         """How the best rows vote on a column (people x size), one vote leaning towards `lean`, the shares of all rows.
 
