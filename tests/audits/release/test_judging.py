@@ -310,7 +310,7 @@ def test_how_many_were_looked_at_is_said_where_it_was_not_everybody(people):
         found = _naming(case, crowd, listing)
         assert ("Of 200 real people 150," in found.notes[0]) is (asked == 150)
         assert ("Fewer than 8 leaked people" in found.notes[0]) is (asked == 150), "0.5^8 is below 0.05 x 0.15"
-        exposure = dict(found.columns)["exposure"]
+        exposure = dict(found.columns)["exposure"].spread()
         assert exposure[:asked].tolist() == pytest.approx([2.0] * asked)
         assert np.isnan(exposure[asked:]).all()
         assert found.notes[0].startswith("Nobody is named")
