@@ -82,7 +82,7 @@ class _Seen:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class Agreements:
     """How people agree with a release and with the others of a reference: both are read block by block, and not kept."""
 
     shared: SharedValues
@@ -94,7 +94,7 @@ class Compared:
     @classmethod
     def of(
         cls, values: ExactValues, release: Table, reference: Table, own: np.ndarray | None, *, fully: bool = True
-    ) -> Compared:
+    ) -> Agreements:
         """`fully`, or best matches and values alone."""
         fits = max(values.counts, default=0) < np.iinfo(np.int16).max
         kind: type[np.signedinteger] = np.int16 if fits else np.int32  # half of the room
@@ -176,7 +176,7 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
     """
     coarse = Coarsening.of(release)
     people, reference = (rounded_like(coarse.apply(table), release) for table in (people, reference))
-    compared = Compared.of(ExactValues(people), release, reference, own)
+    compared = Agreements.of(ExactValues(people), release, reference, own)
     exact, (best, usual) = compared.shared, compared.best
     parts: list[tuple[str, np.ndarray]] = [
         ("linkage", best - usual),
@@ -186,7 +186,7 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
     parts += value_numbers(exact, people.schema.names, EXACT)
     parts += _pairs(compared)
     if wide := [place for place in people.schema.numeric if _is_wide(people.schema.columns[place])]:
-        rough = Compared.of(ExactValues(people, digits=ROUGH), release, reference, own, fully=False)
+        rough = Agreements.of(ExactValues(people, digits=ROUGH), release, reference, own, fully=False)
         parts.append(("linkage, rough", rough.linkage))
         names = tuple(people.schema.names[place] for place in wide)
         parts += value_numbers(rough.shared.only(columns=wide), names, "rough")
@@ -217,7 +217,7 @@ def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return found
 
 
-def _near(compared: Compared) -> Iterator[tuple[str, np.ndarray]]:
+def _near(compared: Agreements) -> Iterator[tuple[str, np.ndarray]]:
     """Log ratio of the shares of either table that are equal but for so many columns."""
     rows = np.cumsum(compared.found.near, axis=1) + 0.5, np.cumsum(compared.others.near, axis=1) + 0.5
     sizes = compared.shared.release + 1.0, compared.shared.reference + 1.0
@@ -245,7 +245,7 @@ def _pairs_of(width: int) -> tuple[tuple[int, int], ...]:
     return pairs
 
 
-def _pairs(compared: Compared) -> Iterator[tuple[str, np.ndarray]]:
+def _pairs(compared: Agreements) -> Iterator[tuple[str, np.ndarray]]:
     """The same for pairs of columns."""
     if not compared.pairs:
         return
