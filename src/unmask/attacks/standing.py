@@ -68,7 +68,7 @@ class SharedValues:
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
+class _Agreed:
     """What the rows of one table say about each person; adds up over blocks of rows."""
 
     alike: np.ndarray  # people x columns: rows with the same value
@@ -76,9 +76,9 @@ class _Seen:
     near: np.ndarray  # rows with 0, 1, .. unequal columns; no such numbers where they are not asked for
     pairs: np.ndarray  # people x pairs of columns: rows that agree on both
 
-    def __add__(self, other: _Seen) -> _Seen:
+    def __add__(self, other: _Agreed) -> _Agreed:
         best = np.maximum(self.best, other.best)
-        return _Seen(self.alike + other.alike, best, self.near + other.near, self.pairs + other.pairs)
+        return _Agreed(self.alike + other.alike, best, self.near + other.near, self.pairs + other.pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +88,8 @@ class Agreements:
     shared: SharedValues
     own: np.ndarray | None  # place of each person in the reference
     pairs: tuple[tuple[int, int], ...]  # of columns
-    found: _Seen  # in the release
-    others: _Seen  # in the reference
+    found: _Agreed  # in the release
+    others: _Agreed  # in the reference
 
     @classmethod
     def of(
@@ -105,9 +105,9 @@ class Agreements:
         shared = SharedValues(people, len(release), len(reference), np.zeros_like(alike), np.asarray(alike))
         matches, pairs = BestMatch(people, shared.worth), _pairs_of(people.shape[1]) if fully else ()
 
-        def seen(rows: np.ndarray, own: np.ndarray | None) -> _Seen:
+        def seen(rows: np.ndarray, own: np.ndarray | None) -> _Agreed:
             agreed = matches.agreement(rows, own) if fully else Agreement(matches.among(rows, own), _NONE)
-            return _Seen(_alike(people, rows), agreed.best, agreed.near, _pair_counts(people, rows, pairs))
+            return _Agreed(_alike(people, rows), agreed.best, agreed.near, _pair_counts(people, rows, pairs))
 
         found = reduce(add, (seen(values.find(part, kind), None) for _, part in _blocks(release)))
         others = reduce(

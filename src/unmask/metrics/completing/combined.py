@@ -21,7 +21,7 @@ import numpy as np
 from unmask.metrics.completing.domains import Domains
 from unmask.metrics.completing.matches import BestRows, best_rows
 from unmask.metrics.completing.network import TreeNetwork
-from unmask.metrics.completing.published import Published
+from unmask.metrics.completing.published import PublishedRows
 from unmask.metrics.completing.trees import forests, predictors
 from unmask.tables.table import Table, concatenate
 
@@ -42,7 +42,7 @@ class Guess:
 
 
 def guesses(
-    people: Table, release: Published, known: list[str], hidden: list[str], rng: np.random.Generator
+    people: Table, release: PublishedRows, known: list[str], hidden: list[str], rng: np.random.Generator
 ) -> Mapping[str, Guess]:
     """Complete the hidden columns of people, of whom the known ones alone are read, by every attack."""
     shuffled = release.shuffled(rng)  # ties must not depend on the order of the file
@@ -73,7 +73,7 @@ class _Beliefs:
 class _Lesson:
     """What the release teaches."""
 
-    release: Published
+    release: PublishedRows
     known: int  # the first so many columns
     domains: Domains
     network: TreeNetwork
@@ -82,7 +82,7 @@ class _Lesson:
     trust: list[tuple[np.ndarray, np.ndarray]]  # of each hidden column, then of whole records
 
     @classmethod
-    def of(cls, release: Published, known: int, rng: np.random.Generator) -> _Lesson:
+    def of(cls, release: PublishedRows, known: int, rng: np.random.Generator) -> _Lesson:
         """With equal weights and no trust."""
         domains = Domains.of(release)
         grown = forests(release, domains, known, rng)
