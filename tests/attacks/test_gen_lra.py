@@ -14,10 +14,13 @@ from tests.attacks.test_closest_record import (
     view_of,
 )
 from unmask import generators
+from unmask.attacks import _kernel_search
 from unmask.attacks._density import Kernel
 from unmask.attacks.gen_lra import GenLra
+from unmask.datasets import adult
 from unmask.errors import ParameterError
 from unmask.stats.auc import auc
+from unmask.tables.search import _grouped
 from unmask.tables.table import concatenate
 from unmask.threats.knowledge import Goal
 
@@ -72,3 +75,18 @@ def test_survives_awkward_releases():
 def test_parameters_are_checked(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         GenLra(**wrong)
+
+
+@pytest.mark.parametrize("limits", [{}, {"AT_ONCE": 500}, {"FEWEST_ROWS": 1}, {"FEWEST_ROWS": 1, "MOST_MEASURED": 1.0}])
+def test_rows_with_the_largest_kernels_are_those_of_all_pairs(limits, monkeypatch):
+    """In one block, in several, and by groups of rows with equal categories."""
+    for name, value in limits.items():
+        monkeypatch.setattr(_kernel_search, name, value)
+    monkeypatch.setattr(_grouped, "FEWEST_ROWS", 1)
+    people = adult().select(["age", "sex", "race", "education", "hours-per-week", "income"])
+    rows, points = people.take(np.arange(3000)), people.take(np.arange(3000, 3040))
+    kernel = Kernel.fitted_to(rows, None, 0.1)
+    found, all_pairs = _kernel_search.nearest_rows(kernel, rows, points, 20), kernel.log_kernels(rows, points)
+    assert np.array_equal(np.sort(found.logs, axis=1), np.sort(all_pairs, axis=1)[:, -20:])
+    assert np.array_equal(np.take_along_axis(all_pairs, found.rows, axis=1), found.logs)
+    assert all(len(set(each)) == 20 for each in found.rows.tolist())

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from unmask.attacks.linkage_weights import LinkageWeights
-from unmask.attacks.standing import PENALTY, Compared, links_of, standing
+from unmask.attacks.standing import PENALTY, Agreements, links_of, standing
 from unmask.datasets import adult
 from unmask.tables.exact import ExactValues
 from unmask.tables.read import read_table
@@ -106,7 +106,7 @@ def test_missing_values_agree_with_nothing_and_rounding_is_followed():
 
 
 def test_compared_people_can_be_cut(parts):
-    exact = Compared.of(ExactValues(parts[0]), parts[1], parts[2], None).shared
+    exact = Agreements.of(ExactValues(parts[0]), parts[1], parts[2], None).shared
     some = exact.only(rows=np.array([3, 5]), columns=[0, 2])
     assert (some.ratios == exact.ratios[[3, 5]][:, [0, 2]]).all()
 

@@ -225,3 +225,10 @@ def test_of_very_large_tables_a_part_is_asked(people, monkeypatch):
     assert result.rows.max() >= 40
     assert set(result.singled_out) <= set(result.rows)
     assert f"40 of {len(people):,} published rows" in result.notes[-1]
+
+
+def test_no_more_real_rows_are_left_out_than_the_holdout_leaves_out(people, monkeypatch):
+    monkeypatch.setattr(import_module("unmask.metrics.singling_out"), "MOST_ROWS", 40)
+    half = len(people) // 2
+    result = singling_out(people, people, holdout=people.take(np.arange(half)), rng=np.random.default_rng(0))
+    assert len(result.rows) == len(result.control_rows) == half

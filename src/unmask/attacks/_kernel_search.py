@@ -59,7 +59,7 @@ def _among_all(kernel: Kernel, rows: Table, points: Table, k: int) -> tuple[np.n
         logs = np.concatenate([logs, np.take_along_axis(measured, best, axis=1)], axis=1)
         if found.shape[1] > k:
             kept = _largest(logs, k)
-            found, logs = (np.take_along_axis(each, kept, axis=1) for each in (found, logs))
+            found, logs = np.take_along_axis(found, kept, axis=1), np.take_along_axis(logs, kept, axis=1)
     return found, logs
 
 
@@ -93,7 +93,8 @@ class _Bounds:
         numbers = gaussians[[0, 2, 3]].max(axis=0).sum() if gaussians.size else 0.0
         rest = float(categories[:, others].max(axis=0).sum() + numbers)
         codes = groups.codes[:, : len(groups.starts) - 1]
-        return cls(codes, positions, groups.starts, groups.order, *categories[:, shared], rest)
+        equal, other = categories[:, shared]
+        return cls(codes, positions, groups.starts, groups.order, equal, other, rest)
 
     def candidates(self, kernel: Kernel, rows: Table, point: Table, k: int) -> np.ndarray | None:
         """All rows that may be among the k nearest to a point; None where they are a good part of the table."""

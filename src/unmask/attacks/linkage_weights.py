@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.attacks._attack import Secret
 from unmask.attacks._known import Coarsening
-from unmask.attacks.standing import Compared
+from unmask.attacks.standing import Agreements
 from unmask.tables.exact import ExactValues, rounded_like
 from unmask.tables.table import Table
 from unmask.threats.knowledge import Access, Goal
@@ -35,4 +35,4 @@ class LinkageWeights:
     def score(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> np.ndarray:
         coarse = Coarsening.of(view.synthetic)
         people, others = (rounded_like(coarse.apply(each), view.synthetic) for each in (targets, view.reference))
-        return Compared.of(ExactValues(people), view.synthetic, others, None, fully=False).links.weights
+        return Agreements.of(ExactValues(people), view.synthetic, others, None, fully=False).links.weights

@@ -87,7 +87,7 @@ class WeightedLinks:
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
+class _Agreed:
     """What the rows of one table say about each person; adds up over blocks of rows."""
 
     alike: np.ndarray  # people x columns: rows with the same value
@@ -95,25 +95,25 @@ class _Seen:
     near: np.ndarray  # rows with 0, 1, .. unequal columns; no such numbers where they are not asked for
     pairs: np.ndarray  # people x pairs of columns: rows that agree on both
 
-    def __add__(self, other: _Seen) -> _Seen:
+    def __add__(self, other: _Agreed) -> _Agreed:
         best = np.maximum(self.best, other.best)
-        return _Seen(self.alike + other.alike, best, self.near + other.near, self.pairs + other.pairs)
+        return _Agreed(self.alike + other.alike, best, self.near + other.near, self.pairs + other.pairs)
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class Agreements:
     """How people agree with a release and with the others of a reference: both are read block by block, and not kept."""
 
     shared: SharedValues
     own: np.ndarray | None  # place of each person in the reference
     pairs: tuple[tuple[int, int], ...]  # of columns
-    found: _Seen  # in the release
-    others: _Seen  # in the reference
+    found: _Agreed  # in the release
+    others: _Agreed  # in the reference
 
     @classmethod
     def of(
         cls, values: ExactValues, release: Table, reference: Table, own: np.ndarray | None, *, fully: bool = True
-    ) -> Compared:
+    ) -> Agreements:
         """`fully`, or best matches and values alone."""
         fits = max(values.counts, default=0) < np.iinfo(np.int16).max
         kind: type[np.signedinteger] = np.int16 if fits else np.int32  # half of the room
@@ -124,9 +124,9 @@ class Compared:
         shared = SharedValues(people, len(release), len(reference), np.zeros_like(alike), np.asarray(alike))
         matches, pairs = BestMatch(people, shared.worth), _pairs_of(people.shape[1]) if fully else ()
 
-        def seen(rows: np.ndarray, own: np.ndarray | None) -> _Seen:
+        def seen(rows: np.ndarray, own: np.ndarray | None) -> _Agreed:
             agreed = matches.agreement(rows, own) if fully else Agreement(matches.among(rows, own), _NONE)
-            return _Seen(_alike(people, rows), agreed.best, agreed.near, _pair_counts(people, rows, pairs))
+            return _Agreed(_alike(people, rows), agreed.best, agreed.near, _pair_counts(people, rows, pairs))
 
         found = reduce(add, (seen(values.find(part, kind), None) for _, part in _blocks(release)))
         others = reduce(
@@ -172,7 +172,7 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
     Cost: people x (rows of the release + reference) x columns; 0.5 s for 2,000 people against 20,000 rows of 15 columns.
     """
     people, reference = _as_released(release, people, reference)
-    compared = Compared.of(ExactValues(people), release, reference, own)
+    compared = Agreements.of(ExactValues(people), release, reference, own)
     exact, links = compared.shared, compared.links
     parts: list[tuple[str, np.ndarray]] = [
         ("linkage", links.best - links.usual),
@@ -182,7 +182,7 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
     parts += value_numbers(exact, people.schema.names, EXACT)
     parts += _pairs(compared)
     if wide := [place for place in people.schema.numeric if is_wide(people.schema.columns[place])]:
-        rough = Compared.of(ExactValues(people, digits=ROUGH), release, reference, own, fully=False)
+        rough = Agreements.of(ExactValues(people, digits=ROUGH), release, reference, own, fully=False)
         parts.append(("linkage, rough", rough.links.weights))
         names = tuple(people.schema.names[place] for place in wide)
         parts += value_numbers(rough.shared.only(columns=wide), names, "rough")
@@ -196,7 +196,7 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
 def links_of(people: Table, release: Table, reference: Table, *, own: np.ndarray) -> WeightedLinks:
     """Linkage weights alone, which cost a fraction of all numbers."""
     people, reference = _as_released(release, people, reference)
-    return Compared.of(ExactValues(people), release, reference, own, fully=False).links
+    return Agreements.of(ExactValues(people), release, reference, own, fully=False).links
 
 
 def _as_released(release: Table, *tables: Table) -> Iterator[Table]:
@@ -220,7 +220,7 @@ def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return found
 
 
-def _near(compared: Compared) -> Iterator[tuple[str, np.ndarray]]:
+def _near(compared: Agreements) -> Iterator[tuple[str, np.ndarray]]:
     """Log ratio of the shares of either table that are equal but for so many columns."""
     rows = np.cumsum(compared.found.near, axis=1) + 0.5, np.cumsum(compared.others.near, axis=1) + 0.5
     sizes = compared.shared.release + 1.0, compared.shared.reference + 1.0
@@ -248,7 +248,7 @@ def _pairs_of(width: int) -> tuple[tuple[int, int], ...]:
     return pairs
 
 
-def _pairs(compared: Compared) -> Iterator[tuple[str, np.ndarray]]:
+def _pairs(compared: Agreements) -> Iterator[tuple[str, np.ndarray]]:
     """The same for pairs of columns."""
     if not compared.pairs:
         return

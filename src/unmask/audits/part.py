@@ -41,6 +41,13 @@ class SomePeople:
 Column = np.ndarray | tuple[Cell, ...] | SomePeople
 
 
+def of_everybody(column: Column) -> np.ndarray:
+    """A value for each row: numbers as numbers, texts and gaps as they are."""
+    if isinstance(column, SomePeople):
+        return column.spread()
+    return column if isinstance(column, np.ndarray) else np.array(column, dtype=object)
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """Findings, tables, lines, sentences, what was not tested, and columns of records.csv (a value per person)."""

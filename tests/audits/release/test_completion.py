@@ -45,7 +45,7 @@ def test_one_in_ten_records_published_is_high_and_the_people_are_in_records():
     assert records.control.value < 0.05
     assert records.exposure.attacked == 600
     assert records.exposure.worst.value > 0.5
-    whole = dict(part.columns)["record completed"]
+    whole = dict(part.columns)["record completed"].spread()
     assert whole[:60].mean() > 0.9
     assert whole[60:].mean() < 0.1
     shown = next(grid for grid in part.grids if grid.name == "completion")

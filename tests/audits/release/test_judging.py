@@ -336,7 +336,7 @@ def test_how_many_were_looked_at_is_said_where_it_was_not_everybody(people):
         found = _naming(case, crowd, listing)
         assert ("Of 200 real people 150," in found.notes[0]) is (asked == 150)
         assert ("Fewer than 8 leaked people" in found.notes[0]) is (asked == 150), "0.5^8 is below 0.05 x 0.15"
-        exposure = dict(found.columns)["exposure"]
+        exposure = dict(found.columns)["exposure"].spread()
         assert exposure[:asked].tolist() == pytest.approx([2.0] * asked)
         assert np.isnan(exposure[asked:]).all()
         assert found.notes[0].startswith("Nobody is named")
@@ -347,9 +347,8 @@ def test_who_is_at_risk_is_told_by_group_where_somebody_is_and_values_are_public
     nobody, first = np.zeros(200, dtype=bool), np.arange(200) < 40
     for origin, at_risk, told in ((Origin.PUBLIC, nobody, 0), (Origin.PUBLIC, first, 1), (Origin.INFERRED, first, 0)):
         real = replace(people, schema=replace(schema, origin=origin))
-        grids = _groups(
-            SimpleNamespace(real=real, schema=real.schema), at_risk, looked_at=np.ones(len(real), dtype=bool)
-        )
+        everybody = np.arange(len(real))
+        grids = _groups(SimpleNamespace(real=real, schema=real.schema), everybody, everybody, at_risk)
         assert len(grids) == told
         for column, _, count, share, low, high in (row for grid in grids for row in grid.rows):
             assert column == "sex"
@@ -406,10 +405,9 @@ def test_kinds_of_planted_leaks_have_their_names(people, monkeypatch):
 
 def test_shares_by_group_are_of_people_who_were_looked_at(people):
     """Half of those looked at are named: every group says about one half, however many others there are."""
-    looked_at = np.arange(len(people)) < 100
-    at_risk = looked_at & (np.arange(len(people)) % 2 == 0)
+    looked_at = np.arange(100)
     real = replace(people, schema=replace(people.schema, keys=("sex",), origin=Origin.PUBLIC))
-    (grid,) = _groups(SimpleNamespace(real=real, schema=real.schema), at_risk, looked_at)
+    (grid,) = _groups(SimpleNamespace(real=real, schema=real.schema), looked_at, looked_at, looked_at % 2 == 0)
     heads = list(grid.columns)
     told = [dict(zip(heads, row, strict=True)) for row in grid.rows]
     assert sum(row["people"] for row in told if row["column"] == told[0]["column"]) <= 100

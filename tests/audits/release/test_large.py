@@ -141,3 +141,22 @@ def test_every_part_that_compares_has_an_estimate(tables):
     larger = replace(case, release=replace(case.release, sets=case.release.sets * 40))
     assert all(check.seconds(larger) >= check.seconds(case) for check in CHECKS)
     assert similarity._most(case.release) > 1_000_000
+
+
+def test_similarity_searches_a_part_of_large_tables_and_says_so(tables, monkeypatch):
+    monkeypatch.setattr(similarity, "MOST_SEARCHED", 120)
+    part = similarity.similarity_part(case_of(tables))
+    assert any("120 of 300 real rows and 120 of 300 holdout rows" in note for note in part.notes)
+    column = dict(part.columns)["published rows nearest to it"]
+    assert len(column.rows) == 120
+    assert column.values.sum() == 300, "each published row has one"
+
+
+def test_an_attack_that_asks_for_a_share_looks_at_some_published_rows_and_says_so(tables, monkeypatch):
+    entry = replace(scoring.ATTACKS["local-neighbourhood"], rows=80)
+    assert len(entry.cut(tables[1], np.random.default_rng(0))) == 80
+    assert entry.cut(tables[1].take(np.arange(80)), np.random.default_rng(0)) is not None
+    monkeypatch.setitem(scoring.ATTACKS, "local-neighbourhood", entry)
+    (note,) = scoring.rows_left_out(300)
+    assert "local-neighbourhood: 80 of 300 published rows" in note
+    assert not scoring.rows_left_out(80)

@@ -53,11 +53,11 @@ def test_hidden_columns_are_not_read(rng):
     for name in set(real.schema.names) - set(KNOWN):
         codes[:, real.schema.position(name)] = shuffled.codes[:, real.schema.position(name)]
     from unmask.metrics.completing.combined import guesses
-    from unmask.metrics.completing.published import Published
+    from unmask.metrics.completing.published import PublishedRows
 
     other = unmask.Table(real.schema, codes, real.numbers)
     hidden = [name for name in real.schema.names if name not in KNOWN]
-    published = Published.whole(release)
+    published = PublishedRows.whole(release)
     first, second = (guesses(each, published, KNOWN, hidden, np.random.default_rng(1)) for each in (real, other))
     for name, guess in first.items():
         assert np.array_equal(guess.columns, second[name].columns)

@@ -7,7 +7,7 @@ import unmask
 from unmask.metrics.completing import combined, matches, published
 from unmask.metrics.completing.domains import Domains
 from unmask.metrics.completing.matches import NEAREST, best_rows
-from unmask.metrics.completing.published import Published
+from unmask.metrics.completing.published import PublishedRows
 from unmask.metrics.completing.scores import Weighed, dealt_p_value, near_p_value, rarity
 from unmask.metrics.completing.trees import forests, predictors
 from unmask.tables.search import best_matches
@@ -21,7 +21,7 @@ def adult():
 def test_best_rows_equal_a_plain_search(adult):
     known = ["age", "sex", "hours-per-week", "occupation"]
     release, people = adult.take(np.arange(400)).select(known), adult.take(np.arange(400, 430)).select(known)
-    found = best_rows(people, Published.whole(release))
+    found = best_rows(people, PublishedRows.whole(release))
     numeric = {position: place for place, position in enumerate(people.schema.numeric)}
     for person in range(len(people)):
         scores, whole = np.zeros(len(release)), 0.0
@@ -43,12 +43,12 @@ def test_best_rows_equal_a_plain_search(adult):
 def test_a_row_does_not_find_itself(adult):
     release = adult.take(np.arange(500)).select(["age", "fnlwgt"])
     rows = np.arange(50)
-    assert np.array_equal(best_rows(release.take(rows), Published.whole(release)).rows[:, 0], rows)
-    assert not np.any(best_rows(release.take(rows), Published.whole(release), own=rows).rows == rows[:, None])
+    assert np.array_equal(best_rows(release.take(rows), PublishedRows.whole(release)).rows[:, 0], rows)
+    assert not np.any(best_rows(release.take(rows), PublishedRows.whole(release), own=rows).rows == rows[:, None])
 
 
 def test_trees_learn_what_is_there_and_rows_are_told_by_trees_that_did_not_see_them(adult):
-    release = Published.whole(adult).select(["education", "sex", "education-num"])
+    release = PublishedRows.whole(adult).select(["education", "sex", "education-num"])
     domains = Domains.of(release)
     columns, place = domains.encode(release.take(np.arange(len(adult)))), 2
     known = predictors(adult.select(["education", "sex"]))
@@ -81,8 +81,8 @@ def test_that_people_stand_in_the_release_is_seen_and_not_imagined(adult):
     asked = people.select(names)
     for release, inside in ((adult.take(np.arange(500)), True), (adult.take(np.arange(1000, 1500)), False)):
         table = release.select(names)
-        hidden = best_rows(table.take(np.arange(200)), Published.whole(table), own=np.arange(200))
-        assert (combined._inside(best_rows(asked, Published.whole(table)), hidden) > 0.1) is inside
+        hidden = best_rows(table.take(np.arange(200)), PublishedRows.whole(table), own=np.arange(200))
+        assert (combined._inside(best_rows(asked, PublishedRows.whole(table)), hidden) > 0.1) is inside
 
 
 def test_shares_weigh_rare_values_and_have_an_interval():
@@ -154,7 +154,7 @@ def test_the_function_hides_no_package():
 @pytest.mark.parametrize("known", [["age", "sex", "hours-per-week", "occupation"], ["sex", "income"], ["fnlwgt"]])
 def test_best_rows_of_a_large_table_are_those_of_a_search_of_all(adult, known, monkeypatch):
     """Ties included: of equal rows the first ones; of few columns nearly all are equal."""
-    release, rows = Published.whole(adult.take(np.arange(2500)).select(known)), np.arange(100)
+    release, rows = PublishedRows.whole(adult.take(np.arange(2500)).select(known)), np.arange(100)
     cases = [(adult.take(np.arange(2400, 2600)).select(known), None), (release.take(rows), rows)]
     plain = [best_rows(people, release, own=own) for people, own in cases]
     monkeypatch.setattr(best_matches, "FEWEST_ROWS", 100)

@@ -1,11 +1,13 @@
 """Nearest rows by groups of categories: the results of the kernels that look at everybody, bit for bit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.tables.test_kth_distances import table_of
 from unmask.tables.distance import nearest, nearest_in_order
-from unmask.tables.metric import Gower
+from unmask.tables.metric import Gower, Hamming
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.search import _grouped, _kth_search
 from unmask.tables.search._kth_search import KthQuestion
@@ -113,3 +115,34 @@ def test_where_most_rows_would_be_read_nobody_is_asked_by_groups(monkeypatch):
     monkeypatch.setattr(_grouped, "USUAL_SHARE", 1.0)
     question = KthQuestion(queries, candidates, Gower(), None, False)
     assert question._by_groups(KS, np.full((250, 3), np.inf), np.full(250, -1), 1) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("metric", [Gower(), Hamming()])
+def test_candidates_that_are_copied_in_parts_give_the_same(monkeypatch, seed, metric):
+    rng = np.random.default_rng(seed)
+    schema = schema_of([4, 3, 5], 2)
+    queries, candidates = drawn(schema, 40, rng), drawn(schema, 700, rng)
+    order = rng.permutation(700) if seed % 2 else None
+    asked, first, again = KthQuestion(queries, candidates, metric, None, False, order), np.full(40, -1), np.full(40, -1)
+    whole = asked._by_rows(KS, first, 1)
+    monkeypatch.setattr(_kth_search, "AT_ONCE", 90)
+    assert np.array_equal(asked._by_rows(KS, again, 1), whole)
+    assert np.array_equal(first, again)
+
+
+def test_numbers_in_four_bytes_give_the_same_and_only_where_they_can(small, monkeypatch):
+    """Halves come back from four bytes as they were, tenths do not."""
+    rng = np.random.default_rng(5)
+    schema = schema_of([5, 5, 5], 2)
+    queries, candidates = drawn(schema, 60, rng), drawn(schema, 900, rng)
+    for table, kind in (
+        (candidates, np.float64),
+        (replace(candidates, numbers=np.rint(candidates.numbers)), np.float32),
+    ):
+        expected = KthQuestion(queries, table, Gower(), None, False)._by_rows(KS, np.full(60, -1), 1)
+        monkeypatch.setattr(_grouped, "NARROW_FROM", 1)
+        monkeypatch.setattr(_grouped, "AT_ONCE", 100)
+        assert _grouped.GroupedRows.of(table).groups.numbers.dtype == kind
+        assert np.array_equal(KthQuestion(queries, table, Gower(), None, False).distances(KS, 1), expected)
+        _grouped.forget(table)

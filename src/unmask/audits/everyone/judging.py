@@ -23,7 +23,7 @@ from unmask.audits.everyone.pooled import pooled_bound
 from unmask.audits.everyone.power import power_of
 from unmask.audits.everyone.result import part_of, shared
 from unmask.audits.everyone.tables import records_of
-from unmask.audits.part import Part
+from unmask.audits.part import Part, of_everybody
 from unmask.audits.runner import Runner
 from unmask.files import write_atomically
 from unmask.generators._generator import claim_for
@@ -61,7 +61,7 @@ def judge_runs(
         power=power_of(len(pool), int(coined.sum()), rate=plan.rate),
     )
     part = part_of(audited) + extra + Part(notes=plan.domain_notes)
-    return part.told(expected, records_of(audited, part.columns))
+    return part.told(expected, records_of(audited, [(name, of_everybody(column)) for name, column in part.columns]))
 
 
 def judge_everybody(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unmask.audits.part import Column, Part, SomePeople, together
+from unmask.audits.part import Column, Part, of_everybody, together
 from unmask.audits.plan import takes
 from unmask.audits.release.aligned import ALIGNED
 from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, Case, ReleasePart
@@ -219,7 +219,7 @@ def records_of(release: Release, whole: Part) -> Records:
     """Everybody in the real table, the most exposed first, by row number (and person id where one is declared)."""
     order = _most_exposed(whole.columns, len(release.real), MOST_RECORDS)
     numbers = order if release.rows is None else release.rows[order]  # of the real table as it was given
-    everything = [(name, _values(column)[order]) for name, column in whole.columns]
+    everything = [(name, of_everybody(column)[order]) for name, column in whole.columns]
     if release.real.persons is not None:
         everything = [("person", release.real.persons[order]), *everything]
     cells = [_cells(values) for _, values in everything]
@@ -252,17 +252,10 @@ def _most_exposed(columns: Sequence[tuple[str, Column]], rows: int, most: int) -
 
 def _decisive(column: Column) -> np.ndarray | None:
     """Numbers, -1 where there is none; None of texts, which order nobody."""
-    values = _values(column)
+    values = of_everybody(column)
     if values.dtype.kind not in "biuf":
         return None
     return np.nan_to_num(values, nan=-1.0) if values.dtype.kind == "f" else values
-
-
-def _values(column: Column) -> np.ndarray:
-    """Numbers as numbers; texts and gaps as they are."""
-    if isinstance(column, SomePeople):
-        return column.spread()
-    return column if isinstance(column, np.ndarray) else np.array(column, dtype=object)
 
 
 def _cells(values: np.ndarray) -> list[Cell]:

@@ -296,7 +296,7 @@ def _seconds(case: Case) -> float:
     real, published, held, width = case.sizes
     people = min(MOST_PEOPLE, real) + min(MOST_PEOPLE, held)
     return (
-        4.0 + 2 * 0.4e-9 * width * published * (min(people, MOST_PAIRS / max(1, published)) + 2_000) + 4e-6 * published
+        4.0 + 2 * 0.1e-9 * width * published * (min(people, MOST_PAIRS / max(1, published)) + 2_000) + 3e-6 * published
     )
 
 

@@ -221,7 +221,7 @@ def _seconds(case: Case) -> float:
         most = entry.most(case.plan.people, published)
         looked_at = min(entry.rows, published)
         own += entry.pair * width * (min(most, real) + min(most, held)) * (looked_at + held / 2)
-    return 2.5 + 0.5e-9 * width * crowd * (published + 3 * crowd) + own + 2e-6 * published
+    return 2.5 + 0.3e-9 * width * crowd * (published + 3 * crowd) + own + 2e-6 * published
 
 
 MEMBERSHIP = Check("membership", membership_part, (LEARNT, LINKAGE, OWN), cost=15, seconds=_seconds)

@@ -171,7 +171,8 @@ def _seconds(case: Case) -> float:
     real, held = min(real, MOST_SEARCHED), min(held, MOST_SEARCHED)
     most = _most(case.release)
     asked, others = min(most, published), min(most, held)
-    measured = 2 * 0.25e-9 * (asked * (real + 4 * min(held, real)) + others * (real + 3 * min(held, real)))
+    again = 0 if held == real else 3 * min(held, real)  # tables of one size are not compared in parts
+    measured = 2 * 0.25e-9 * (asked * (real + min(held, real) + again) + others * (real + again))
     by_euclid = 2e-9 * 2 * _most_by_euclid(case.release) * real
     return 0.5 + width * (measured + by_euclid) + 2e-6 * (real + held)
 

@@ -21,9 +21,9 @@ import numpy as np
 from unmask.metrics.completing.domains import Domains
 from unmask.metrics.completing.matches import BestRows, best_rows
 from unmask.metrics.completing.network import TreeNetwork
-from unmask.metrics.completing.published import Published
+from unmask.metrics.completing.published import PublishedRows
 from unmask.metrics.completing.trees import forests, predictors
-from unmask.tables.table import Table
+from unmask.tables.table import Table, concatenate
 
 MATCHES, TREES, NETWORK, COMBINED = "matches", "trees", "network", "combined"
 MOST_HIDDEN_ROWS = 1_000  # rows of the release whose columns are hidden
@@ -42,13 +42,15 @@ class Guess:
 
 
 def guesses(
-    people: Table, release: Published, known: list[str], hidden: list[str], rng: np.random.Generator
+    people: Table, release: PublishedRows, known: list[str], hidden: list[str], rng: np.random.Generator
 ) -> Mapping[str, Guess]:
     """Complete the hidden columns of people, of whom the known ones alone are read, by every attack."""
     shuffled = release.shuffled(rng)  # ties must not depend on the order of the file
     untaught = _Lesson.of(shuffled.select([*known, *hidden]), len(known), rng)
-    beliefs = untaught.beliefs(people.select([*known, *hidden]))
-    return untaught.taught(beliefs.best).completed(beliefs)
+    asked = people.select([*known, *hidden])
+    best, of_hidden, of_rows_left = untaught.searched(asked)
+    beliefs = untaught.beliefs(asked, best)
+    return untaught.taught(best, of_hidden, of_rows_left).completed(beliefs)
 
 
 def _evidence(domains: Domains, people: Table, known: int) -> list[np.ndarray]:
@@ -71,7 +73,7 @@ class _Beliefs:
 class _Lesson:
     """What the release teaches."""
 
-    release: Published
+    release: PublishedRows
     known: int  # the first so many columns
     domains: Domains
     network: TreeNetwork
@@ -80,7 +82,7 @@ class _Lesson:
     trust: list[tuple[np.ndarray, np.ndarray]]  # of each hidden column, then of whole records
 
     @classmethod
-    def of(cls, release: Published, known: int, rng: np.random.Generator) -> _Lesson:
+    def of(cls, release: PublishedRows, known: int, rng: np.random.Generator) -> _Lesson:
         """With equal weights and no trust."""
         domains = Domains.of(release)
         grown = forests(release, domains, known, rng)
@@ -89,19 +91,38 @@ class _Lesson:
         hidden = len(domains.sizes) - known
         return cls(release, known, domains, network, grown, np.full((hidden, 3), 1 / 3), [_NOTHING] * (hidden + 1))
 
-    def taught(self, best: BestRows) -> _Lesson:
+    @property
+    def hidden_rows(self) -> np.ndarray:
+        """The rows whose columns are hidden: the first, since they are in random order."""
+        return np.arange(min(MOST_HIDDEN_ROWS, len(self.release) // 2))
+
+    def searched(self, people: Table) -> tuple[BestRows, BestRows, BestRows]:
+        """The best rows of people, of hidden rows without themselves, and of hidden rows that are left in place.
+
+        All at once, since a large release takes longer to read than to search.
+        """
+        rows, size = self.hidden_rows, len(people)
+        taken = self.release.take(rows)
+        sides = [Table(people.schema, each.codes, each.numbers) for each in (people, taken, taken)]
+        own = np.concatenate([np.full(size, -1), rows, np.full(len(rows), -1)])
+        everyone = concatenate(sides).select(self.release.names[: self.known])
+        found = best_rows(everyone, self.release, own=own)
+        cuts = slice(0, size), slice(size, size + len(rows)), slice(size + len(rows), None)
+        return found.take(cuts[0]), found.take(cuts[1]), found.take(cuts[2])
+
+    def taught(self, best: BestRows, of_hidden: BestRows, of_rows_left: BestRows) -> _Lesson:
         """What hidden rows teach an attacker of people who have these best rows."""
-        rows = np.arange(min(MOST_HIDDEN_ROWS, len(self.release) // 2))
+        rows = self.hidden_rows
         if not len(rows):
             return self
         others = np.arange(len(rows), min(len(rows) + MOST_NETWORK_ROWS, len(self.release)))
         learnt = TreeNetwork.learnt(self.domains.encode(self.release.take(others)), self.domains.sizes)
         apart = self._with_network(learnt)
         hidden = self.release.take(rows)
-        beliefs = [apart.beliefs(hidden, own=rows)]
-        inside = _inside(best, beliefs[0].best)
+        beliefs = [apart.beliefs(hidden, of_hidden, own=rows)]
+        inside = _inside(best, of_hidden)
         if inside > 0:
-            beliefs.append(self.beliefs(hidden))
+            beliefs.append(self.beliefs(hidden, of_rows_left))
         counts = np.repeat([1 - inside, inside][: len(beliefs)], len(rows))
         truth = np.tile(self.domains.encode(hidden)[self.known :], len(beliefs))
         both = [
@@ -126,11 +147,10 @@ class _Lesson:
     def _with_network(self, network: TreeNetwork) -> _Lesson:
         return _Lesson(self.release, self.known, self.domains, network, self.forests, self.weights, self.trust)
 
-    def beliefs(self, people: Table, *, own: np.ndarray | None = None) -> _Beliefs:
-        """Of people, or of rows of the release (`own` are their places), whose hidden columns are not read."""
+    def beliefs(self, people: Table, best: BestRows, *, own: np.ndarray | None = None) -> _Beliefs:
+        """Of people with their best rows, or of rows of the release (`own` are their places); hidden columns are not read."""
         known, names, sizes = self.known, self.release.names, self.domains.sizes
         seen = people.select(names[:known])
-        best = best_rows(seen, self.release, own=own)
         distinct, place_of = np.unique(np.maximum(best.rows, 0), return_inverse=True)
         voting = self.domains.encode(self.release.take(distinct))
         place_of = place_of.reshape(best.rows.shape)

@@ -21,7 +21,7 @@ import numpy as np
 from unmask.errors import ParameterError
 from unmask.metrics.completing.combined import COMBINED, Guess, guesses
 from unmask.metrics.completing.domains import MOST_VALUES
-from unmask.metrics.completing.published import Published
+from unmask.metrics.completing.published import PublishedRows
 from unmask.metrics.completing.scores import Weighed, dealt_p_value, rarity
 from unmask.metrics.legal import NO_HOLDOUT, Attempts, check_tables
 from unmask.metrics.singling_out import evenly_drawn
@@ -169,7 +169,7 @@ def completion(
     truth = people.select(hidden).codes.astype(np.int64)
     found = {
         name: _judged(each, truth)
-        for name, each in guesses(people, Published.whole(synthetic), asked, hidden, rng).items()
+        for name, each in guesses(people, PublishedRows.whole(synthetic), asked, hidden, rng).items()
     }
     if holdout is None:
         even = evenly_drawn(real.schema, len(rows), rng).select(hidden).codes.astype(np.int64)
@@ -189,7 +189,7 @@ def planted(found: Completion, release: Table, rng: np.random.Generator) -> tupl
     people, members, others = found.people, len(found.rows), len(found.control_rows)
     count = min(others, max(FEWEST_PLANTED, round(PLANTED * len(release))))
     chosen = members + np.sort(rng.choice(others, count, replace=False))
-    grown = Published.replaced(release, rng.permutation(len(release))[:count], people.take(chosen))
+    grown = PublishedRows.replaced(release, rng.permutation(len(release))[:count], people.take(chosen))
     guess = guesses(people, grown, list(found.known), list(found.hidden), rng)[COMBINED]
     truth = people.select(found.hidden).codes.astype(np.int64)
     return chosen, _judged(guess, truth).take(chosen)
@@ -201,7 +201,7 @@ def _of_each_other(people: Table, known: list[str], hidden: list[str], rng: np.r
     columns, whole = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
     for half in range(2):
         asked, taught = (people.take(np.flatnonzero(side)) for side in (halves == half, halves != half))
-        guess = guesses(asked, Published.whole(taught), known, hidden, rng)[COMBINED]
+        guess = guesses(asked, PublishedRows.whole(taught), known, hidden, rng)[COMBINED]
         columns[halves == half], whole[halves == half] = guess.columns, guess.whole
     return Guess(columns, whole)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.metrics.completing.published import Published
+from unmask.metrics.completing.published import PublishedRows
 from unmask.tables.table import Table
 
 MOST_VALUES = 200  # of a column that models tell apart; rarer ones are one value, which is never guessed
@@ -20,7 +20,7 @@ class Domains:
     numbers: tuple[np.ndarray, ...]  # of each code of the schema
 
     @classmethod
-    def of(cls, release: Published) -> Domains:
+    def of(cls, release: PublishedRows) -> Domains:
         """From the codes of a release."""
         values, numbers = [], []
         for position, column in enumerate(release.schema.columns):
@@ -46,7 +46,7 @@ class Domains:
             columns[place] = number[table.codes[:, place]]
         return columns
 
-    def counts(self, release: Published, place: int) -> np.ndarray:
+    def counts(self, release: PublishedRows, place: int) -> np.ndarray:
         """How many rows of a release have each number of a column."""
         counts = np.zeros(len(self.values[place]) + 1, dtype=np.int64)
         np.add.at(counts, self.numbers[place], release.counts[place])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.compiled import njit
-from unmask.metrics.completing.published import Published
+from unmask.metrics.completing.published import PublishedRows
 from unmask.tables.exact import ExactValues
 from unmask.tables.search.agreement import fill_units, largest, narrow_pairs, weighed, weighed_whole
 from unmask.tables.search.best_matches import BestMatches
@@ -34,6 +34,10 @@ class BestRows:
     share: np.ndarray  # of all that is known of a person, by weight, that the best row agrees with
     equal: np.ndarray  # how many rows (NEAREST at most) agree with all of it
 
+    def take(self, people: slice) -> BestRows:
+        """Of some of the people."""
+        return BestRows(self.rows[people], self.scores[people], self.share[people], self.equal[people])
+
     def votes(self, values: np.ndarray, size: int, lean: np.ndarray) -> np.ndarray:
         """How the best rows vote on a column (people x size), one vote leaning towards `lean`, the shares of all rows.
 
@@ -47,7 +51,7 @@ class BestRows:
         return votes / votes.sum(axis=1, keepdims=True)
 
 
-def best_rows(people: Table, release: Published, *, own: np.ndarray | None = None) -> BestRows:
+def best_rows(people: Table, release: PublishedRows, *, own: np.ndarray | None = None) -> BestRows:
     """The rows that agree best with each person on all columns that are given of people.
 
     `own` is the place of each person among the rows, which is passed over. Rows should be in random order: ties go to the first.
@@ -72,7 +76,7 @@ def best_rows(people: Table, release: Published, *, own: np.ndarray | None = Non
     return BestRows(rows, scores, share, ((shares == 1) & (rows >= 0)).sum(axis=1) * complete)
 
 
-def _asked(people: Table, release: Published, exact: ExactValues) -> tuple[np.ndarray, np.ndarray]:
+def _asked(people: Table, release: PublishedRows, exact: ExactValues) -> tuple[np.ndarray, np.ndarray]:
     """What is looked for (people x columns; behind a column of numbers its very numbers), and what an agreement is worth."""
     asked, weights = [], []
     of_numbers = _exact_counts(people, release, exact)
@@ -89,7 +93,7 @@ def _asked(people: Table, release: Published, exact: ExactValues) -> tuple[np.nd
     return np.array(asked).T, np.array(weights).T
 
 
-def _exact_counts(people: Table, release: Published, exact: ExactValues) -> dict[int, np.ndarray]:
+def _exact_counts(people: Table, release: PublishedRows, exact: ExactValues) -> dict[int, np.ndarray]:
     """Of each column of numbers: how many rows have a number that none of the people has, and each of their own."""
     numeric = people.schema.numeric
     sizes = [exact.counts[place] + 1 for place in numeric]

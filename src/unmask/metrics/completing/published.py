@@ -18,7 +18,7 @@ AT_ONCE = 250_000  # rows that are copied at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Published:
+class PublishedRows:
     """Some columns of a table, its rows as `order` has them; behind its last row come those of `added`."""
 
     table: Table
@@ -30,12 +30,12 @@ class Published:
     )  # rows of the table, not in `order`
 
     @classmethod
-    def whole(cls, table: Table) -> Published:
+    def whole(cls, table: Table) -> PublishedRows:
         """All rows and columns as they stand."""
         return cls(table, table.schema.names, _narrow(np.arange(len(table))))
 
     @classmethod
-    def replaced(cls, table: Table, rows: np.ndarray, added: Table) -> Published:
+    def replaced(cls, table: Table, rows: np.ndarray, added: Table) -> PublishedRows:
         """Other rows in place of these: all that are left, in order, and behind them the new ones."""
         kept = np.ones(len(table), dtype=bool)
         kept[rows] = False
@@ -46,11 +46,11 @@ class Published:
     def __len__(self) -> int:
         return len(self.order)
 
-    def select(self, names: Sequence[str]) -> Published:
+    def select(self, names: Sequence[str]) -> PublishedRows:
         """Only these columns, in this order."""
         return replace(self, names=tuple(names))
 
-    def shuffled(self, rng: np.random.Generator) -> Published:
+    def shuffled(self, rng: np.random.Generator) -> PublishedRows:
         """The same rows in random order."""
         return replace(self, order=self.order[rng.permutation(len(self))])
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from unmask.generators._tree import Predictors, Tree, grow
 from unmask.metrics.completing.domains import Domains
-from unmask.metrics.completing.published import Published
+from unmask.metrics.completing.published import PublishedRows
 from unmask.tables.table import Table
 
 TREES = 12  # for each column
@@ -55,7 +55,7 @@ def predictors(table: Table) -> tuple[np.ndarray, np.ndarray]:
     return values, categories
 
 
-def forests(release: Published, domains: Domains, known: int, rng: np.random.Generator) -> list[ColumnTrees]:
+def forests(release: PublishedRows, domains: Domains, known: int, rng: np.random.Generator) -> list[ColumnTrees]:
     """A forest for each hidden column of a release, from the first so many, which are known."""
     total, sizes = len(release), domains.sizes[known:]
     count = min(MOST_ROWS, max(2 * MIN_LEAF, int(PART * total)), total)

@@ -17,6 +17,7 @@ import numpy as np
 
 from unmask.compiled import inner, njit
 from unmask.tables.metric import labels
+from unmask.tables.schema import Column
 from unmask.tables.search._kernels import FAR
 from unmask.tables.table import Table
 
@@ -31,6 +32,7 @@ TRIED = 64  # queries that tell how much of the table is read
 MOST_READ = (
     1 / 128
 )  # of it, by them, on average: a row that is read costs as much as some fifty that are passed over in turn
+UNIT = 4096  # steps of one mismatch
 NARROW_FROM = 1_000_000  # rows of a table whose numbers are kept in four bytes where that loses nothing
 AT_ONCE = 2**18  # rows that are looked up at a time: numpy makes eight bytes of every index
 BLOCK = 256  # groups whose least number of mismatches is known
@@ -43,7 +45,8 @@ class Groups(NamedTuple):
     codes: np.ndarray  # columns x groups (padded to whole blocks), uint16: the categories that a group shares
     starts: np.ndarray  # of each group among the rows, and the end of the last
     order: np.ndarray  # of each place: the row of the table
-    numbers: np.ndarray  # places x numeric columns; in four bytes where these hold every number of a very large table
+    steps: np.ndarray  # places x numeric columns, uint16: numbers rounded down to whole steps
+    numbers: np.ndarray  # the same as they are; in four bytes where these hold every number of a very large table
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +75,7 @@ class GroupedRows:
         codes = np.zeros((len(shared), padded), dtype=np.uint16)
         for at, place in enumerate(shared):
             codes[at, : len(sizes)] = table.codes[order[starts[:-1]], place]
-        return cls(Groups(codes, starts, order, _numbers(table, order)), tuple(shared))
+        return cls(Groups(codes, starts, order, _steps(table, order), _numbers(table, order)), tuple(shared))
 
     def alike(self, which: tuple[int, ...]) -> AlikeGroups:
         """Groups by what they have in some of the columns that groups share; made once for these columns."""
@@ -127,6 +130,11 @@ def grouped_rows(table: Table, queries: int) -> GroupedRows | None:
     return _KNOWN[table]
 
 
+def forget(table: Table) -> None:
+    """Drop what was made ready for searches of a table: as much room as the table itself takes."""
+    _KNOWN.pop(table, None)
+
+
 def _sorted_by(table: Table, columns: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Rows in an order in which those with equal codes stand together, and where each group starts."""
     key, width = np.zeros(len(table), dtype=np.int64), 1
@@ -142,6 +150,25 @@ def _sorted_by(table: Table, columns: list[int]) -> tuple[np.ndarray, np.ndarray
         some = key[order[low - 1 : low + AT_ONCE]]
         begins[low : low + len(some) - 1] = some[1:] != some[:-1]
     return order, np.flatnonzero(begins)
+
+
+def _steps(table: Table, order: np.ndarray) -> np.ndarray:
+    """Numbers of the rows in this order as whole steps."""
+    found = np.empty((len(table), len(table.schema.numeric)), dtype=np.uint16)
+    for at, place in enumerate(table.schema.numeric):
+        steps = np.empty(len(table), dtype=np.uint16)
+        for low in range(0, len(table), AT_ONCE):
+            steps[low : low + AT_ONCE] = _in_steps(table.numbers[low : low + AT_ONCE, at], table.schema.columns[place])
+        for low in range(0, len(table), AT_ONCE):
+            found[low : low + AT_ONCE, at] = steps[order[low : low + AT_ONCE]]
+    return found
+
+
+def _in_steps(numbers: np.ndarray, column: Column) -> np.ndarray:
+    """Clipped one range below and above their own, so that no gap grows by it."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        scaled = (np.where(np.isnan(numbers), FAR, numbers) - column.lower) * _weight(column.upper - column.lower)
+        return np.asarray(((scaled.clip(-1, 2) + 1) * UNIT).astype(np.uint16))
 
 
 def _numbers(table: Table, order: np.ndarray) -> np.ndarray:
@@ -178,7 +205,8 @@ class GroupQueries(NamedTuple):
     counted: np.ndarray  # queries x other categories
     others: np.ndarray  # those columns x rows of the table
     measured: np.ndarray  # of the numeric columns: which
-    numbers: np.ndarray  # queries x those
+    steps: np.ndarray  # queries x those
+    numbers: np.ndarray  # the same, as they are
     weights: np.ndarray  # of those
     alike: np.ndarray  # groups, those with equal codes in the shared columns next to each other,
     ends: np.ndarray  # queries x 2: and where among them those stand that may have the codes of a query
@@ -195,8 +223,9 @@ def asked(rows: GroupedRows, queries: Table, candidates: Table, positions: list[
     codes = np.ascontiguousarray(queries.codes[:, [rows.shared[at] for at in shared]], dtype=np.uint16)
     counted = [place for place in positions if not columns[place].is_numeric and place not in rows.shared]
     measured = [place for place in positions if columns[place].is_numeric]
-    numbers = np.empty((len(queries), len(measured)))
+    steps, numbers = (np.empty((len(queries), len(measured)), dtype=kind) for kind in (np.uint16, np.float64))
     for at, place in enumerate(measured):
+        steps[:, at] = _in_steps(queries.numbers[:, numeric.index(place)], columns[place])
         numbers[:, at] = labels(queries, place)
     return GroupQueries(
         np.array(shared, dtype=np.int64),
@@ -204,6 +233,7 @@ def asked(rows: GroupedRows, queries: Table, candidates: Table, positions: list[
         np.ascontiguousarray(queries.codes[:, counted], dtype=np.uint16),
         np.ascontiguousarray(candidates.codes.T[counted], dtype=np.uint16),
         np.array([numeric.index(place) for place in measured], dtype=np.int64),
+        steps,
         numbers,
         np.array([_weight(columns[place].upper - columns[place].lower) for place in measured], dtype=np.float64),
         alike.order,
@@ -229,11 +259,19 @@ def _count(groups, which, codes, mismatches, least):
 
 
 @inner()
-def _sum_of(groups, asked, query, place, level, limit):
-    """The Gower sum of a row, added up in the order of `_kth_kernels`: mismatches, then numbers.
+def _fewest_steps(groups, asked, query, place, level):
+    """A lower bound of the sum of a row, in whole steps."""
+    steps = np.int64(level * UNIT)
+    for j in range(asked.measured.size):
+        one, other = groups.steps[place, asked.measured[j]], asked.steps[query, j]
+        gap = np.int64(one - other) if one > other else np.int64(other - one)
+        steps += gap if gap < UNIT else UNIT
+    return steps
 
-    Sums never fall as they grow, so that one above the limit is left as it is.
-    """
+
+@inner()
+def _sum_of(groups, asked, query, place, level):
+    """The Gower sum of a row, added up in the order of `_kth_kernels`: mismatches, then numbers."""
     mismatches = np.int64(level)
     for j in range(asked.others.shape[0]):
         mismatches += asked.others[j, groups.order[place]] != asked.counted[query, j]
@@ -242,8 +280,6 @@ def _sum_of(groups, asked, query, place, level, limit):
         value = np.float64(groups.numbers[place, asked.measured[j]])
         gap = abs((FAR if np.isnan(value) else value) - asked.numbers[query, j]) * asked.weights[j]
         total += gap if gap < 1.0 else 1.0
-        if total > limit:
-            break
     return total
 
 
@@ -271,11 +307,14 @@ def _differs(groups, asked, query, group):
 def _read(groups, asked, ranks, query, group, level, sums, so_far):
     """Look at the rows of a group. `so_far`: how many sums are kept, the worst of them, the nearest row, and its sum."""
     size, worst, first, nearest = so_far
+    slack = asked.measured.size + 1
     for place in range(groups.starts[group], groups.starts[group + 1]):
-        total = _sum_of(groups, asked, query, place, level, worst)
-        if total > worst:
+        if worst < np.inf and _fewest_steps(groups, asked, query, place, level) > worst * UNIT + slack:
             continue
         row = groups.order[place]
+        if worst == 0.0 and ranks[row] >= ranks[first]:
+            continue  # as near as can be, and behind the first of those
+        total = _sum_of(groups, asked, query, place, level)
         if total < worst:
             size = _kept(sums, size, total)
             worst = sums[size - 1] if size == sums.size else np.inf

@@ -43,20 +43,20 @@ def near_counts(people: np.ndarray, rows: np.ndarray, levels: int, own: np.ndarr
         part = rows[first : first + BLOCK]
         bits[:] = ~np.uint64(0)
         bits[nothing] = 0
-        for column, each in enumerate(places_of):
-            if each is not None:
+        for column, place_of in enumerate(places_of):
+            if len(place_of):
                 codes = part[:, column]
-                place = each[np.where((codes < 0) | (codes >= len(each)), len(each) - 1, codes)]
+                place = place_of[np.where((codes < 0) | (codes >= len(place_of)), len(place_of) - 1, codes)]
                 found = np.flatnonzero(place >= 0)
                 _clear(bits, starts[column] + place[found], found)
         _count(bits, places, wide, width, len(part), skipped - first, counts)
     return counts
 
 
-def _places_of(known: np.ndarray) -> np.ndarray | None:
+def _places_of(known: np.ndarray) -> np.ndarray:
     """By code: its place among the known ones, -1 for others; the last one is of all codes that are larger or below 0."""
     if not len(known):
-        return None
+        return np.empty(0, dtype=np.int64)
     places = np.full(int(known[-1]) + 2, -1, dtype=np.int64)
     places[known] = np.arange(len(known))
     return places
