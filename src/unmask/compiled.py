@@ -76,7 +76,7 @@ def _compiler_of_inner_loops() -> type | None:
         def set_env(self, name: str, env: Any) -> None:
             """Environments are for functions that Python calls."""
 
-    class InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+    class InnerLibrary(JITCodeLibrary):
         codegen = Nowhere()
 
         def _optimize_final_module(self) -> None:
@@ -90,7 +90,7 @@ def _compiler_of_inner_loops() -> type | None:
             self._ensure_finalized()
             return 0  # what numba has for a function without a way in from Python
 
-    class InnerCompiler(Compiler):  # type: ignore[misc]
+    class InnerCompiler(Compiler):
         def define_pipelines(self) -> Any:
             state = self.state
             state.library = InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from unmask.compiled import inner
 
 FEW, SMALL_PART = 16, 15  # categories that are sorted by insertion: all of a node, part of more
-MOST_WAITING = 64  # parts that wait to be sorted: each is at least half of what was left, so that there are never as many
+MOST_WAITING = 64  # parts that wait to be sorted: each is at least half of what was left
 
 
 @inner()
