@@ -24,6 +24,7 @@ from unmask.files import OWNER_FOLDER, shown
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 
 KEPT_VERSIONS = 6  # folders of versions; what was not used for longest goes first
+TRIED_NUMBA = "0.68."  # kept code of this version needs no more than `_loaded` gives it (tests/test_compiled.py)
 _NAME = re.compile(r"[^/\\]*-numba[^/\\]*-py\d+-[0-9a-f]{16}")
 _listening: list[Callable[[str], None]] = []  # whoever hears that something is compiled
 _said: list[str] = []  # what they heard: once is enough
@@ -137,7 +138,7 @@ class _KeptLoop:
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            found = self._cache.load_overload(sig, target_context)
+            found = _loaded(self._cache, sig, target_context)
             if found is not None and tuple(found.signature.args) == tuple(getattr(sig, "args", sig)):
                 return found
         except Exception:  # noqa: BLE001 - a file that was cut off, or says names that are gone, raises anything
@@ -160,6 +161,23 @@ class _KeptLoop:
 
     def flush(self) -> None:
         self._cache.flush()
+
+
+def _loaded(kept: Any, sig: Any, target_context: Any) -> Any:
+    """What was kept of a loop, or None.
+
+    Numba first learns how to compile everything, which takes a fifth of a second. Code that is compiled already needs no more of
+    it than the functions that it calls, those that count references; but where one is missing the process ends, so this is for
+    versions in which it was tried.
+    """
+    import numba
+    from numba.core.runtime import rtsys
+
+    straight = getattr(kept, "_load_overload", None)  # there is none where nothing is kept
+    if straight is None or not numba.__version__.startswith(TRIED_NUMBA):
+        return kept.load_overload(sig, target_context)
+    rtsys.initialize(target_context)
+    return straight(sig, target_context)
 
 
 def _compiling() -> str:
