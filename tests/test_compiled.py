@@ -124,7 +124,7 @@ if __name__ == "__main__":
 
 
 def test_what_was_kept_needs_nothing_of_the_compiler(tmp_path, caches):
-    """Sorting, new arrays, mathematics, matrices, dictionaries, texts, errors: a second process loads them and compiles nothing."""
+    """Sorting, new arrays, mathematics, matrices, dictionaries, texts, errors: a second process loads all, compiles nothing."""
     (tmp_path / "kinds.py").write_text(KINDS)
     ran = [
         subprocess.run([sys.executable, str(tmp_path / "kinds.py")], capture_output=True, text=True, check=True)
