@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from unmask.errors import InputError
+from unmask.tables.narrow import AT_ONCE, spread
 from unmask.tables.schema import Value, quoted, text_of
 
 UNITS = ("D", "s", "us")  # coarsest first
@@ -18,7 +19,10 @@ UNITS = ("D", "s", "us")  # coarsest first
 
 @dataclass(frozen=True, eq=False)
 class RawColumn:
-    """A column as it came. Either `numbers` is set (NaN = missing) or `index` into `values` (-1 = missing)."""
+    """A column as it came: `values` or `numbers` (NaN = missing), and by `index` which of them each row has (-1 = missing).
+
+    Without an index there is a number for each row.
+    """
 
     name: str
     dtype: str
@@ -31,11 +35,24 @@ class RawColumn:
     ordered: bool = False
     note: str = ""
 
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """How many rows have each value, and at the end how many have none."""
+        many = len(self.values) if self.numbers is None else len(self.numbers)
+        found = np.zeros(many + 1, dtype=np.int64)
+        if self.index is None:
+            found[:-1] = 1
+            return found
+        for low in range(0, len(self.index), AT_ONCE):
+            part = self.index[low : low + AT_ONCE].astype(np.int64)
+            found += np.bincount(np.where(part < 0, many, part), minlength=many + 1)
+        return found
+
     @property
     def missing_count(self) -> int:
         if self.numbers is not None:
-            return int(np.isnan(self.numbers).sum())
-        return int(np.sum(self.index == -1))
+            return int(self.counts[:-1][np.isnan(self.numbers)].sum() + self.counts[-1])
+        return int(self.counts[-1])
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -51,6 +68,8 @@ class RawColumn:
         if self.numbers is None:
             return self
         index, found = pd.factorize(self.numbers, use_na_sentinel=True)
+        if self.index is not None:
+            index = spread(np.append(index, -1), self.index)
         values = tuple(int(number) if float(number).is_integer() else float(number) for number in found)
         return RawColumn(self.name, self.dtype, values=values, index=index)
 
@@ -78,10 +97,12 @@ def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> Raw
 def _streamed(series: pd.Series, name: str) -> RawColumn:
     """Texts of a file that was read some rows at a time (`_streamed.py`): categories in order of first appearance."""
     index, found = series.cat.codes.to_numpy(), series.cat.categories
-    used = np.bincount(index[index >= 0], minlength=len(found)) > 0
-    if not used.all():
-        index, found = np.where(index >= 0, (np.cumsum(used) - 1)[index], -1), found[used]
-    return RawColumn(name, "str", values=tuple(map(str, found)), index=index, from_file=True)
+    raw = RawColumn(name, "str", values=tuple(map(str, found)), index=index, from_file=True)
+    used = raw.counts[:-1] > 0
+    if used.all():
+        return raw
+    places = np.append(np.cumsum(used) - 1, -1)
+    return RawColumn(name, "str", values=tuple(map(str, found[used])), index=spread(places, index), from_file=True)
 
 
 def _categories(series: pd.Series, name: str, where: str) -> RawColumn:
