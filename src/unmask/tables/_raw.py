@@ -39,10 +39,9 @@ class RawColumn:
     def counts(self) -> np.ndarray:
         """How many rows have each value, and at the end how many have none."""
         many = len(self.values) if self.numbers is None else len(self.numbers)
-        found = np.zeros(many + 1, dtype=np.int64)
         if self.index is None:
-            found[:-1] = 1
-            return found
+            return np.append(np.ones(many, dtype=np.int64), 0)
+        found = np.zeros(many + 1, dtype=np.int64)
         for low in range(0, len(self.index), AT_ONCE):
             part = self.index[low : low + AT_ONCE].astype(np.int64)
             found += np.bincount(np.where(part < 0, many, part), minlength=many + 1)
@@ -50,9 +49,10 @@ class RawColumn:
 
     @property
     def missing_count(self) -> int:
-        if self.numbers is not None:
-            return int(self.counts[:-1][np.isnan(self.numbers)].sum() + self.counts[-1])
-        return int(self.counts[-1])
+        if self.numbers is None:
+            return int(self.counts[-1])
+        gone = np.isnan(self.numbers)
+        return int(gone.sum() if self.index is None else self.counts[:-1][gone].sum() + self.counts[-1])
 
     @cached_property
     def texts(self) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def encode(raw: RawColumn, column: Column, where: str, *, unlisted: Unlisted = U
 
 def _used(raw: RawColumn) -> np.ndarray:
     """Which values some row has, as `_missing_mask` lists them."""
-    return (raw.counts if raw.index is not None else raw.counts[:-1]) > 0
+    return raw.counts > 0 if raw.index is not None else np.ones(1, dtype=bool)
 
 
 def _missing_mask(raw: RawColumn, column: Column | None) -> np.ndarray:

@@ -12,6 +12,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -22,7 +23,7 @@ from unmask.errors import InputError, MissingExtraError, SchemaError
 from unmask.files import limit, parse_json, read_text, shown, write_atomically
 from unmask.tables._numerals import LARGEST_INTEGER, NUMBER, PLAIN
 from unmask.tables._raw import raw_column
-from unmask.tables._streamed import NotStreamedError, encoding_of, read_columns, texts, too_large
+from unmask.tables._streamed import NotStreamedError, are_even, encoding_of, read_columns, texts, too_large
 from unmask.tables.encode import Unlisted
 from unmask.tables.infer import Binning, Hints, Inferred, identifying_columns, infer_schema
 from unmask.tables.schema import Schema, quoted, repeats
@@ -206,7 +207,10 @@ def _read_streamed(path: Path) -> Frame | None:
         with texts(opened, encoding) as stream:
             delimiter = "\t" if ".tsv" in where.lower() else _delimiter(stream.read(SEEN))
         with texts(opened, encoding) as stream:
-            names = _check_rows(stream, delimiter, where)
+            head = list(islice(stream, 2))
+            even = are_even(opened, delimiter, head[0].count(delimiter) + 1)
+        with texts(opened, encoding) as stream:
+            names = _check_rows(head if even else stream, delimiter, where)
         with texts(opened, encoding) as stream:
             frame = read_columns(stream, names, **_options(delimiter, names))
     except (csv.Error, pd.errors.ParserError) as problem:
