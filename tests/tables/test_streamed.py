@@ -78,7 +78,7 @@ def test_two_files_together_are_inferred_as_one(tmp_path, monkeypatch):
     large = [read_frame(tmp_path / name) for name in ("one.csv", "two.csv")]
     expected = pd.concat([each.frame for each in plain], ignore_index=True)
     for pair in (large, [plain[0], large[1]], [large[0], plain[1]]):
-        together = stacked([each.frame for each in pair])
+        together = stacked([each.frame for each in pair], from_file=True)
         assert together.astype(str).to_numpy().tolist() == expected.astype(str).to_numpy().tolist()
         assert (
             infer(read.replace(large[0], frame=together)).schema == infer(read.replace(plain[0], frame=expected)).schema

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from unmask.errors import InputError
+from unmask.tables._packed import is_packed, plain, unpacked
 from unmask.tables.narrow import AT_ONCE, spread
 from unmask.tables.schema import Value, quoted, text_of
 
@@ -39,13 +40,7 @@ class RawColumn:
     def counts(self) -> np.ndarray:
         """How many rows have each value, and at the end how many have none."""
         many = len(self.values) if self.numbers is None else len(self.numbers)
-        if self.index is None:
-            return np.append(np.ones(many, dtype=np.int64), 0)
-        found = np.zeros(many + 1, dtype=np.int64)
-        for low in range(0, len(self.index), AT_ONCE):
-            part = self.index[low : low + AT_ONCE].astype(np.int64)
-            found += np.bincount(np.where(part < 0, many, part), minlength=many + 1)
-        return found
+        return np.append(np.ones(many, dtype=np.int64), 0) if self.index is None else counts_of(self.index, many)
 
     @property
     def missing_count(self) -> int:
@@ -74,11 +69,22 @@ class RawColumn:
         return RawColumn(self.name, self.dtype, values=values, index=index)
 
 
+def counts_of(index: np.ndarray, many: int) -> np.ndarray:
+    """How often each of so many values occurs, and at the end how often none does."""
+    found = np.zeros(many + 1, dtype=np.int64)
+    for low in range(0, len(index), AT_ONCE):
+        part = index[low : low + AT_ONCE].astype(np.int64)
+        found += np.bincount(np.where(part < 0, many, part), minlength=many + 1)
+    return found
+
+
 def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> RawColumn:
     """Read a pandas column of any type; an error that says what to do for those that have no meaning in a table."""
     name, dtype = str(series.name), series.dtype
     if isinstance(dtype, pd.CategoricalDtype) and from_file:
         return _streamed(series, name)
+    if is_packed(series):
+        return _packed(series, name, where)
     if isinstance(dtype, pd.CategoricalDtype):
         return _categories(series, name, where)
     if pd.api.types.is_bool_dtype(dtype):
@@ -96,13 +102,26 @@ def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> Raw
 
 def _streamed(series: pd.Series, name: str) -> RawColumn:
     """Texts of a file that was read some rows at a time (`_streamed.py`): categories in order of first appearance."""
-    index, found = series.cat.codes.to_numpy(), series.cat.categories
-    raw = RawColumn(name, "str", values=tuple(map(str, found)), index=index, from_file=True)
-    used = raw.counts[:-1] > 0
+    index, found = _that_occur(series.cat.codes.to_numpy(), series.cat.categories)
+    return RawColumn(name, "str", values=tuple(map(str, found)), index=index, from_file=True)
+
+
+def _packed(series: pd.Series, name: str, where: str) -> RawColumn:
+    """A column held as distinct values (`_packed.py`): what is read of them, and which of them each row has."""
+    distinct, index = unpacked(series)
+    if pd.api.types.is_float_dtype(distinct.dtype) and np.isinf(distinct).any():
+        return raw_column(plain(series), where)  # which says in which row
+    index, distinct = _that_occur(index, distinct)
+    raw = raw_column(distinct, where)
+    return replace(raw, name=name, index=index if raw.index is None else spread(np.append(raw.index, -1), index))
+
+
+def _that_occur(index: np.ndarray, values: Any) -> tuple[np.ndarray, Any]:
+    """Without the values that no row has: those of a frame of which rows were taken out."""
+    used = counts_of(index, len(values))[:-1] > 0
     if used.all():
-        return raw
-    places = np.append(np.cumsum(used) - 1, -1)
-    return RawColumn(name, "str", values=tuple(map(str, found[used])), index=spread(places, index), from_file=True)
+        return index, values
+    return spread(np.append(np.cumsum(used) - 1, -1), index), values[used]
 
 
 def _categories(series: pd.Series, name: str, where: str) -> RawColumn:

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from unmask.errors import InputError
+from unmask.tables._packed import plain, stacked_series
 
 ROWS_AT_ONCE = 50_000  # of 15 columns they take 50 MB as texts
 BYTES_AT_ONCE = 1 << 20
@@ -131,16 +132,25 @@ def as_categories(codes: np.ndarray, found: list[str]) -> pd.Categorical:
     return pd.Categorical.from_codes(codes, pd.Index(found, dtype=object))
 
 
-def stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    """Frames of the same columns, one below the other; categories of texts stay so."""
-    if not any(isinstance(kind, pd.CategoricalDtype) for frame in frames for kind in frame.dtypes):
-        return pd.concat(frames, ignore_index=True)
+def stacked(frames: list[pd.DataFrame], *, from_file: bool) -> pd.DataFrame:
+    """Frames of the same columns, one below the other; what is held as distinct values stays so.
+
+    Categories of a file are its texts (`read_columns`), those of a frame are categories.
+    """
+    names = list(frames[0].columns)
+    if any(name not in frame.columns for frame in frames for name in names):
+        whole = [pd.DataFrame({name: plain(frame[name]) for name in frame.columns}) for frame in frames]
+        return pd.concat(whole, ignore_index=True)[names]
     columns = {}
-    for name in frames[0].columns:
+    for name in names:
+        parts = [frame[name] for frame in frames]
+        if not from_file or not any(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
+            columns[name] = stacked_series(parts)
+            continue
         known = _Texts()
-        for frame in frames:
-            for low in range(0, len(frame), ROWS_AT_ONCE):
-                known.add(frame[name].iloc[low : low + ROWS_AT_ONCE])
+        for part in parts:
+            for low in range(0, len(part), ROWS_AT_ONCE):
+                known.add(part.iloc[low : low + ROWS_AT_ONCE])
         columns[name] = known.categories()
     return pd.DataFrame(columns, copy=False)
 

@@ -126,7 +126,9 @@ class NarrowNumbers(NDArrayOperatorsMixin):
         """These rows, in that order."""
         if len(rows) < FROM_ROWS:
             return self._filled(lambda column: column.numbers(rows), len(rows))
-        return together([NarrowColumn(np.take(column.held, rows), column.divisor) for column in self.columns], len(rows))
+        return together(
+            [NarrowColumn(np.take(column.held, rows), column.divisor) for column in self.columns], len(rows)
+        )
 
 
 def together(columns: Sequence[NarrowColumn], rows: int) -> np.ndarray:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from unmask.errors import InputError, SchemaError
 from unmask.files import limit
+from unmask.tables._packed import plain
 from unmask.tables._raw import raw_column
 from unmask.tables.decode import decode
 from unmask.tables.encode import Unlisted, encode
@@ -207,4 +208,4 @@ def _persons(series: pd.Series, where: str) -> np.ndarray:
             f"{where}: row {row} has no person id in column '{series.name}'.\n"
             "Give every row one: rows without it cannot be assigned to a unit of privacy."
         )
-    return series.astype(str).to_numpy(dtype=object)
+    return plain(series).astype(str).to_numpy(dtype=object)

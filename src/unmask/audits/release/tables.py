@@ -170,7 +170,7 @@ def _inferred(
     seen, plain = _frame(real), replace(hints, identifiers=(), person=None, kinds=kinds)
     seen = replace(seen, frame=seen.frame[list(names)])
     if holdout is not None and (other := _frame(holdout)).from_file == seen.from_file:
-        seen = replace(seen, frame=stacked([seen.frame, other.frame[list(names)]]))
+        seen = replace(seen, frame=stacked([seen.frame, other.frame[list(names)]], from_file=seen.from_file))
     found = infer(seen, plain)
     identifiers = (*hints.identifiers, *found.schema.identifiers)
     return replace(found.schema, identifiers=identifiers, person=hints.person), found.readings
