@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from unmask.errors import InputError, MissingExtraError
+from unmask.memory import give_back
 from unmask.tables._numerals import LARGEST_INTEGER
 from unmask.tables._packed import Packer, can_be_packed, natural, unpacked
 from unmask.tables.table import check_frame, check_width
@@ -18,7 +19,7 @@ from unmask.tables.table import check_frame, check_width
 UNREADABLE = (
     OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, NotImplementedError, OverflowError, RecursionError,
 )  # fmt: skip
-ROWS_AT_ONCE = 200_000
+ROWS_AT_ONCE = 50_000
 
 
 def read_parquet(path: Path, most: int) -> pd.DataFrame:
@@ -67,6 +68,7 @@ def _columns(path: Path) -> pd.DataFrame:
     if rest:
         others = _in_one_piece(path, rest)
         packed |= {name: others[name] for name in rest}
+    give_back()
     return pd.DataFrame({name: packed[name] for name in empty.columns}, copy=False)
 
 
