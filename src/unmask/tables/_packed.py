@@ -102,8 +102,12 @@ def plain(series: pd.Series) -> pd.Series:
     if not is_packed(series):
         return series
     distinct, index = unpacked(series)
-    values = pd.api.extensions.take(distinct.array, index, allow_fill=bool((index < 0).any()))
-    return pd.Series(values, name=series.name, index=series.index)
+    if distinct.dtype == object:
+        return pd.Series(
+            np.append(distinct.to_numpy(), [None])[index], name=series.name, index=series.index, dtype=object
+        )
+    rows = distinct.reindex(index) if (index < 0).any() else distinct.take(index)  # there is no row -1: it is missing
+    return rows.set_axis(series.index)
 
 
 def stacked_series(parts: list[pd.Series]) -> pd.Series:

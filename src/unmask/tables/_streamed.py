@@ -74,8 +74,8 @@ def are_even(opened: Opened, delimiter: str, fields: int) -> bool:
         return False
     with opened() as handle:
         while part := handle.read(BYTES_AT_ONCE):
-            lines, _, rest = (rest + part).rpartition(b"\n")
-            if not _lines_are_even(lines, mark, fields):
+            lines, end, rest = (rest + part).rpartition(b"\n")
+            if end and not _lines_are_even(lines, mark, fields):
                 return False
     return not rest or _lines_are_even(rest, mark, fields)
 
