@@ -156,3 +156,20 @@ def stacked_numbers(parts: Sequence[np.ndarray]) -> np.ndarray:
     places = range(parts[0].shape[1])
     columns = [narrow(np.concatenate([part[:, place] for part in parts])) for place in places]
     return together(columns, sum(map(len, parts)))
+
+
+def for_loops(numbers: np.ndarray) -> np.ndarray:
+    """Columns x rows for compiled loops: of large tables as float32 where that is each number exactly.
+
+    A loop that takes a float32 and a float64 calculates with float64, so that results are the same.
+    """
+    if not isinstance(numbers, NarrowNumbers):
+        return np.ascontiguousarray(numbers.T)
+    found = np.empty(numbers.shape[::-1], dtype=np.float32)
+    for place, row in enumerate(found):
+        column = numbers[:, place]
+        with np.errstate(over="ignore", under="ignore"):
+            row[:] = column
+        if not np.array_equal(row, column, equal_nan=True):
+            return np.ascontiguousarray(numbers.T)
+    return found
