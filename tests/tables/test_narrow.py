@@ -81,6 +81,11 @@ def test_numbers_read_like_an_array(always, rng):
     for made in (lambda x: x - 1, lambda x: 2 / (x + 9), np.isnan, lambda x: x.T, lambda x: x >= 1, np.sign):
         np.testing.assert_array_equal(made(numbers), made(plain))
     np.testing.assert_array_equal(np.nan_to_num(numbers), np.nan_to_num(plain))
+    assert (numbers[:, 1:].tolist(), numbers.size, numbers.sum(axis=0).tolist()[1:]) == (
+        plain[:, 1:].tolist(),
+        plain.size,
+        plain.sum(axis=0).tolist()[1:],
+    )
     copied = numbers.copy(order="F")
     assert copied.flags.f_contiguous
     copied[:] = 0  # is nobody else's

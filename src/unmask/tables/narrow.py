@@ -107,14 +107,11 @@ class NarrowNumbers(NDArrayOperatorsMixin):
         plain = [np.asarray(each) if isinstance(each, NarrowNumbers) else each for each in inputs]
         return getattr(ufunc, method)(*plain, **options)
 
-    @property
-    def T(self) -> np.ndarray:  # noqa: N802 - as numpy calls it
-        """All of them, columns x rows."""
-        return np.asarray(self).T
-
-    def copy(self, order: str = "F") -> np.ndarray:
-        """All of them, to write to."""
-        return np.array(self, order=cast(Any, order))
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else an array has: people's own attacks may ask for anything."""
+        if name.startswith("_") or name in ("columns", "shape"):  # not there yet while it is unpickled
+            raise AttributeError(name)
+        return getattr(np.asarray(self), name)
 
     def _filled(self, made: Callable[[NarrowColumn], np.ndarray], rows: int) -> np.ndarray:
         found = np.empty((rows, len(self.columns)), order="F")
