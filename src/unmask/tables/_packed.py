@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from unmask.tables._dates import PANDAS_2
+
 
 def is_packed(series: pd.Series) -> bool:
     """Whether the column is held as distinct values."""
@@ -39,8 +41,10 @@ def natural(kind: Any) -> Any:
 def _as_pandas(values: Any) -> pd.Series:
     from pyarrow import types
 
-    texts = types.is_string(values.type) or types.is_large_string(values.type)
-    return values.to_pandas().astype(str) if texts else values.to_pandas()  # Arrow may take texts for objects
+    found = values.to_pandas()
+    if PANDAS_2 or not (types.is_string(values.type) or types.is_large_string(values.type)):
+        return found
+    return found.astype(str)  # as pandas 3 reads texts of a file, also where Arrow makes objects of them
 
 
 class Packer:

@@ -43,11 +43,6 @@ class Encoded:
         """The code of each row."""
         return self.code_of if self.index is None else spread(self.code_of, self.index)
 
-    @property
-    def numbers(self) -> np.ndarray | None:
-        """The number of each row."""
-        return self.number_of if self.index is None or self.number_of is None else spread(self.number_of, self.index)
-
 
 def encode(raw: RawColumn, column: Column, where: str, *, unlisted: Unlisted = Unlisted.ERROR) -> Encoded:
     """Codes and numbers of a column against its schema; nothing is coerced or dropped in silence.
