@@ -16,6 +16,7 @@ import numpy as np
 
 from unmask.compiled import inner, njit
 from unmask.tables.metric import labels
+from unmask.tables.narrow import for_loops
 from unmask.tables.search._kernels import FAR
 from unmask.tables.table import Table
 
@@ -42,7 +43,7 @@ class Groups(NamedTuple):
     starts: np.ndarray  # of each group among the rows, and the end of the last
     order: np.ndarray  # of each place: the row of the table
     steps: np.ndarray  # places x numeric columns, uint16: numbers rounded down to whole steps
-    numbers: np.ndarray  # numeric columns x rows of the table, as they are
+    numbers: np.ndarray  # numeric columns x rows of the table, as they are (float32 if that is all there is to them)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class GroupedRows:
         steps = np.empty((len(table), len(table.schema.numeric)), dtype=np.uint16)
         for at, place in enumerate(table.schema.numeric):
             steps[:, at] = _steps(table, place)[order]
-        return cls(Groups(codes, starts, order, steps, np.ascontiguousarray(table.numbers.T)), tuple(shared))
+        return cls(Groups(codes, starts, order, steps, for_loops(table.numbers)), tuple(shared))
 
     def usual_share(self, which: list[int]) -> float:
         """The share of the table that has the same categories as a row in some of the columns that groups share."""
