@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +23,23 @@ def cpu_seconds(call: Callable[[], object], *, repeat: int = 5) -> float:
         call()
         times.append(time.process_time() - start)
     return min(times)
+
+
+def child_seconds(words: list[str], bytecode: Path, **environment: str) -> float:
+    """CPU seconds of Python with these words, user and system; an audit may end with 1, since it may find something.
+
+    As where unmask is installed, Python keeps what it makes of sources, here in a folder: the first run fills it.
+    """
+    left_out = ("NUMBA_CACHE_DIR", "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in os.environ.items() if name not in left_out}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    ended = subprocess.run(
+        [sys.executable, *words], env=kept | {"PYTHONPYCACHEPREFIX": str(bytecode)} | environment, check=False
+    )
+    if ended.returncode not in (0, 1):
+        raise RuntimeError(f"{' '.join(words)}: exit code {ended.returncode}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 @cache

@@ -87,6 +87,63 @@ def test_what_was_compiled_is_found_again_in_a_folder_of_the_user_alone(caches, 
     assert not any(path.suffix in (".nbi", ".nbc") for path in Path(__file__).parent.glob("__pycache__/*"))
 
 
+KINDS = """
+import numpy as np
+from unmask.compiled import inner, njit
+
+@inner()
+def _part(values, first, last):
+    return values[first:last]
+
+@inner()
+def _checked(value):
+    if value < 0:
+        raise ValueError("below zero")
+    return value ** 0.5 + np.exp(-value) + np.log(value + 1) + np.log10(value + 1) + np.sin(value)
+
+@njit(nogil=True, cache=True)
+def kinds(values, wanted, text):
+    found, again = np.zeros(values.size), {}
+    for i in range(values.size):
+        found[i] = _checked(_part(values, i, i + 1)[0])
+        again[i % 3] = found[i]
+    order = np.argsort(found)
+    return found[order].copy(), order[wanted], found.reshape(2, -1) @ found.reshape(-1, 2), len(again), str(len(text))
+
+if __name__ == "__main__":
+    found = kinds(np.arange(8.0), 2, "abc")
+    try:
+        kinds(np.array([-1.0, 1.0]), 0, "")
+    except ValueError as problem:
+        assert str(problem) == "below zero", problem
+    else:
+        raise AssertionError("no error")
+    print([np.asarray(each).tolist() for each in found])
+    print(sum(kinds.stats.cache_misses.values()), sum(kinds.stats.cache_hits.values()))
+"""
+
+
+def test_what_was_kept_needs_nothing_of_the_compiler(tmp_path, caches):
+    """Sorting, new arrays, mathematics, matrices, dictionaries, texts, errors: a second process loads all, compiles nothing."""
+    (tmp_path / "kinds.py").write_text(KINDS)
+    ran = [
+        subprocess.run([sys.executable, str(tmp_path / "kinds.py")], capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    (first, counted), (second, again) = (each.stdout.splitlines() for each in ran)
+    assert (counted, again) == ("1 0", "0 1")
+    assert second == first
+
+
+def test_inner_loops_are_compiled_by_numbas_own_way_where_it_has_other_steps(caches, monkeypatch):
+    from numba.core import codegen
+
+    whole = compiled._compiler_of_inner_loops.__wrapped__
+    assert whole() is not None
+    monkeypatch.delattr(codegen.JITCodeLibrary, "get_pointer_to_function")
+    assert whole() is None
+
+
 def test_a_class_that_was_renamed_since_stops_nothing(caches, total):
     """Numba's index names classes of signatures: it raises AttributeError where one is gone."""
     assert total("Pairs") == (12.0, 1)

@@ -24,6 +24,7 @@ from unmask.files import OWNER_FOLDER, shown
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 
 KEPT_VERSIONS = 6  # folders of versions; what was not used for longest goes first
+TRIED_NUMBA = "0.68."  # kept code of this version needs no more than `_loaded` gives it (tests/test_compiled.py)
 _NAME = re.compile(r"[^/\\]*-numba[^/\\]*-py\d+-[0-9a-f]{16}")
 _listening: list[Callable[[str], None]] = []  # whoever hears that something is compiled
 _said: list[str] = []  # what they heard: once is enough
@@ -35,8 +36,10 @@ def njit(**options: Any) -> Callable[[Loop], Loop]:
     def compiled(function: Loop) -> Loop:
         import numba
 
-        kept = options.get("cache", False)
-        made = numba.njit(**{**options, "cache": False, "no_cfunc_wrapper": True})(function)
+        kept, way = options.get("cache", False), {}
+        if options.get("no_cpython_wrapper") and (compiler := _compiler_of_inner_loops()):
+            way["pipeline_class"] = compiler
+        made = numba.njit(**{**options, **way, "cache": False, "no_cfunc_wrapper": True})(function)
         if kept and hasattr(made, "_cache"):  # not where NUMBA_DISABLE_JIT is set
             made._cache = _KeptLoop(function)
         return made
@@ -47,9 +50,55 @@ def njit(**options: Any) -> Callable[[Loop], Loop]:
 def inner(**options: Any) -> Callable[[Loop], Loop]:
     """For loops that only other loops call: Python cannot, and their code is kept within that of their callers.
 
-    The way in from Python is a large part of what there is to compile in a small loop.
+    The way in from Python is a large part of what there is to compile in a small loop, and so is machine code of its own.
     """
     return njit(nogil=True, no_cpython_wrapper=True, **options)
+
+
+@cache
+def _compiler_of_inner_loops() -> type | None:
+    """Numba's compiler, but for its last steps: what is called from loops alone is optimised and made machine code within these.
+
+    Numba does both for every function and again for its callers, into which it copies it: a fifth of a first run. None where
+    this version of numba has other steps than those that are passed over here: its own way is slower, nothing else.
+    """
+    try:
+        from numba.core.codegen import JITCodeLibrary
+        from numba.core.compiler import Compiler
+    except ImportError:
+        return None
+    steps = ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "get_pointer_to_function")
+    if not all(hasattr(JITCodeLibrary, step) for step in steps):
+        return None
+
+    class Nowhere:
+        """In place of the machine code of a function: there is none, so no address of anything in it can be noted."""
+
+        def set_env(self, name: str, env: Any) -> None:
+            """Environments are for functions that Python calls."""
+
+    class InnerLibrary(JITCodeLibrary):
+        codegen = Nowhere()
+
+        def _optimize_final_module(self) -> None:
+            """Its callers are optimised, and it with them."""
+
+        def _finalize_final_module(self) -> None:
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+        def get_pointer_to_function(self, name: str) -> int:
+            self._ensure_finalized()
+            return 0  # what numba has for a function without a way in from Python
+
+    class InnerCompiler(Compiler):
+        def define_pipelines(self) -> Any:
+            state = self.state
+            state.library = InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
+            return super().define_pipelines()
+
+    return InnerCompiler
 
 
 def tell(say: Callable[[str], None] | None) -> None:
@@ -89,7 +138,7 @@ class _KeptLoop:
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            found = self._cache.load_overload(sig, target_context)
+            found = _loaded(self._cache, sig, target_context)
             if found is not None and tuple(found.signature.args) == tuple(getattr(sig, "args", sig)):
                 return found
         except Exception:  # noqa: BLE001 - a file that was cut off, or says names that are gone, raises anything
@@ -112,6 +161,23 @@ class _KeptLoop:
 
     def flush(self) -> None:
         self._cache.flush()
+
+
+def _loaded(kept: Any, sig: Any, target_context: Any) -> Any:
+    """What was kept of a loop, or None.
+
+    Numba first learns how to compile everything, which takes a fifth of a second. Code that is compiled already needs no more of
+    it than the functions that it calls, those that count references; but where one is missing the process ends, so this is for
+    versions in which it was tried.
+    """
+    import numba
+    from numba.core.runtime import rtsys
+
+    straight = getattr(kept, "_load_overload", None)  # there is none where nothing is kept
+    if straight is None or not numba.__version__.startswith(TRIED_NUMBA):
+        return kept.load_overload(sig, target_context)
+    rtsys.initialize(target_context)
+    return straight(sig, target_context)
 
 
 def _compiling() -> str:

@@ -11,7 +11,9 @@ import pytest
 
 from tests.reports import examples
 from tests.results.test_result import full_result
+from unmask import compiled
 from unmask.errors import RunError
+from unmask.reports import html
 from unmask.reports.html import render, render_comparison, write_report
 from unmask.reports.record import criteria_of
 from unmask.results.directory import load
@@ -29,6 +31,22 @@ HOSTILE = [
     "{{ 7 * 7 }} {% raw %}", "x" * 10_000, "שלום עולם \u202e gnp.exe", "bell\x07 escape\x1b[31m nul\x00 tab\t del\x7f",
     "&lt;b&gt; &amp;", "]]>--><!--", "javascript:alert(1)",
 ]  # fmt: skip
+
+
+@pytest.fixture
+def caches(tmp_path, monkeypatch):
+    """A place for what is kept that nobody has used."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(compiled.sys, "platform", "linux")
+
+    def forget() -> None:
+        compiled.loops_folder.cache_clear()
+        html._environment.cache_clear()
+
+    forget()
+    yield tmp_path, forget
+    forget()
 
 
 class Page(HTMLParser):
@@ -370,3 +388,26 @@ def test_a_report_goes_to_a_directory_or_to_a_file(tmp_path):
     assert write_report(examples.quiet(), str(tmp_path / "page.html")) == tmp_path / "page.html"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "run"]
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["report.html", "summary.md"]
+
+
+@pytest.mark.parametrize("ending", [None, 0, 30, -5])
+def test_templates_are_kept_and_one_that_was_cut_off_is_made_anew(caches, ending):
+    place, forget = caches
+    page = render(full_result())
+    kept = sorted(place.rglob("__jinja2_*"))
+    assert len(kept) == 2  # the page and its parts
+    for each in kept if ending is not None else ():
+        each.write_bytes(each.read_bytes()[:ending])
+    forget()
+    assert render(full_result()) == page
+
+
+def test_without_a_place_to_keep_templates_there_is_a_page(caches, monkeypatch):
+    place, _ = caches
+    monkeypatch.setattr("jinja2.bccache.tempfile.NamedTemporaryFile", _full)
+    assert "</html>" in render(full_result())
+    assert not list(place.rglob("__jinja2_*"))
+
+
+def _full(*_, **__):
+    raise OSError(28, "No space left on device")

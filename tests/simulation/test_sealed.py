@@ -41,6 +41,43 @@ def test_what_was_written_is_read(tmp_path):
         assert np.array_equal(file["a"], ARRAYS["a"])
 
 
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6).reshape(2, 3).T,  # by columns
+        np.arange(24).reshape(2, 3, 4)[:, ::2],  # in steps
+        np.array(3.5),
+        np.array("two words"),
+        np.array(["a", "bcd"]),
+        np.array([True, False]),
+        np.arange(3).astype(">i4"),
+        np.array(["2026-01-01"], dtype="datetime64[D]"),
+        np.zeros((4, 0)),
+        np.array([(1, 2.5)], dtype=[("count", "i4"), ("share", "f8")]),
+    ],
+    ids=lambda array: f"{array.dtype.kind}{array.shape}",
+)
+def test_arrays_are_those_of_numpy_both_ways(tmp_path, array):
+    path, theirs = tmp_path / "draw.npz", tmp_path / "theirs.npz"
+    path.write_bytes(seal({"x": array}, MINE))
+    np.savez(theirs, x=array)
+    unsealed = unseal(theirs, Identity("any", "run", unsealed=True))["x"]
+    with np.load(path) as file:
+        for found in (unseal(path, MINE)["x"], unsealed, file["x"]):
+            assert (found.dtype, found.shape) == (array.dtype, array.shape)
+            assert found.tobytes() == array.tobytes()
+            assert found.flags.f_contiguous == array.copy("K").flags.f_contiguous
+            assert found.flags.writeable
+
+
+def test_objects_are_neither_written_nor_read(tmp_path):
+    with pytest.raises(ValueError, match="allow_pickle"):
+        seal({"x": np.array([{}])}, MINE)
+    np.savez(tmp_path / "draw.npz", x=np.array([{}]))
+    with pytest.raises(DamagedError):
+        unseal(tmp_path / "draw.npz", Identity("any", "run", unsealed=True))
+
+
 def test_equal_draws_have_equal_bytes():
     assert seal(ARRAYS, MINE) == seal(ARRAYS, MINE)
 

@@ -267,14 +267,14 @@ def test_a_run_killed_half_way_continues_to_the_same_draws(people, tmp_path):
 
 
 WORKERS = """
-    import os, sys, time
+    import os, time
     from unmask.simulation.executors.local import Local
     from unmask.simulation.store import MemoryStore
     from unmask.simulation.task import tasks_for
 
     class Work:
         def play(self, task):
-            print(os.getpid(), file=sys.stderr, flush=True)
+            os.write(2, f"{os.getpid()}\\n".encode())  # at once: two of them write
             time.sleep(60)
 
     if __name__ == "__main__":

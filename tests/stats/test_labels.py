@@ -1,5 +1,7 @@
 """Tests by dealt labels: worked answers, exact levels, and power at any depth."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binom, fisher_exact, hypergeom
@@ -151,6 +153,10 @@ def test_many_successes_within_strata_are_judged_by_their_moments():
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("unmask.stats.labels.MANY", 0)
                 assert within(strata) == pytest.approx(exact[hits], rel=0.06)
+    some = Strata(np.zeros(12, dtype=int), (people * 0.9).astype(int), (people * 0.95).astype(int), people)
+    chances = [within(replace(some, hits=np.array([hits]))) for hits in range(0, int(some.successes.sum()) + 1, 20)]
+    assert np.all(np.diff(chances) <= 0), "more hits are never less certain"
+    assert (chances[0], chances[-1]) == (1.0, pytest.approx(0.0, abs=1e-12))
     nothing = Strata(np.array([0]), np.array([MANY + 1]), np.array([0]), np.array([MANY + 5]))
     assert within(nothing) == 1
 

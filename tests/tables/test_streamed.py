@@ -1,14 +1,18 @@
 """Files that are read some rows at a time give the tables, notes and errors of files that are read in one piece."""
 
+import csv
 import gzip
+import io
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from unmask.audits.release.tables import read_release
 from unmask.errors import InputError
 from unmask.tables import _streamed, read
-from unmask.tables._streamed import stacked
+from unmask.tables._streamed import are_even, stacked
+from unmask.tables.infer import Counted
 from unmask.tables.read import infer, read_frame, read_table
 
 PLAIN = "age,town,pay\n" + "".join(f"{20 + row % 50},{'AB'[row % 2]} town,{row * 1.5}\n" for row in range(200))
@@ -78,7 +82,7 @@ def test_two_files_together_are_inferred_as_one(tmp_path, monkeypatch):
     large = [read_frame(tmp_path / name) for name in ("one.csv", "two.csv")]
     expected = pd.concat([each.frame for each in plain], ignore_index=True)
     for pair in (large, [plain[0], large[1]], [large[0], plain[1]]):
-        together = stacked([each.frame for each in pair])
+        together = stacked([each.frame for each in pair], from_file=True)
         assert together.astype(str).to_numpy().tolist() == expected.astype(str).to_numpy().tolist()
         assert (
             infer(read.replace(large[0], frame=together)).schema == infer(read.replace(plain[0], frame=expected)).schema
@@ -101,3 +105,54 @@ def test_packed_files_are_measured_as_they_expand(tmp_path, monkeypatch):
     whole, parts = both(path, monkeypatch, read_table)
     assert whole == parts
     assert "more than 1,000 bytes" in parts
+
+
+def slow(content, delimiter, fields):
+    """Whether csv finds so many fields in every line, and none is blank."""
+    try:
+        rows = list(csv.reader(io.StringIO(content, newline="\n"), delimiter=delimiter))
+    except csv.Error:
+        return False
+    return all(len(row) == fields for row in rows)
+
+
+def test_lines_that_are_counted_are_those_that_csv_counts(rng, monkeypatch):
+    """Whatever stands in a file: never said to be even where csv finds it is not, and always where nothing can mislead."""
+    monkeypatch.setattr(_streamed, "BYTES_AT_ONCE", 5)
+    said = 0
+    for _ in range(3_000):
+        ends = rng.choice(["\n", "\r\n", "\n\n", "\r", "\n,"], p=[0.85, 0.12, 0.01, 0.01, 0.01], size=6)
+        shares = [0.2, 0.3, 0.3, 0.17, 0.01, 0.01, 0.01]
+        fields = [rng.choice(["", "a", "bc", "é", '"', '"x,y"', "d,e"], p=shares, size=3) for _ in ends]
+        content = "".join(",".join(row) + end for row, end in zip(fields, ends, strict=True))
+        content = content if rng.random() < 0.5 else content.removesuffix("\n")
+        even = are_even(lambda content=content: io.BytesIO(content.encode()), ",", 3)
+        assert not even or slow(content, ",", 3), content
+        plain = '"' not in content and "\r" not in content
+        assert even or not plain or not slow(content, ",", 3), content
+        said += even
+    assert 500 < said < 2_900
+
+
+def test_a_frame_of_categories_and_its_holdout_keep_their_kinds(rng):
+    """Categories that nobody has, numbers that stay numbers: categories of frames are no texts of a file."""
+
+    def people(rows):
+        town = pd.Categorical(rng.choice(list("abc"), rows), categories=list("abcd"), ordered=True)
+        return pd.DataFrame({"age": rng.integers(18, 90, rows), "pay": rng.normal(size=rows), "town": town})
+
+    schema = read_release(people(500), people(500), people(200), None).schema
+    assert [column.kind for column in schema.columns] == ["integer", "continuous", "categorical"]
+    assert schema.column("town").values == ("a", "b", "c", "d")
+    assert schema.column("town").ordered
+
+
+def test_quantiles_by_counts_are_those_of_all_rows(rng):
+    for rows in (1, 2, 3, 7, 19, 20, 21, 100, 999, 1_000, 4_321):
+        for distinct in (1, 3, 50, 5_000):
+            numbers = rng.normal(size=distinct)[rng.integers(distinct, size=rows)].round(2) + 0.0
+            found = Counted(*np.unique(numbers, return_counts=True))
+            for bins in (2, 3, 7, 10, 20, 33):
+                shares = np.arange(1, bins) / bins
+                expected = np.quantile(numbers, shares, method="inverted_cdf")
+                assert found.quantiles(shares).tolist() == expected.tolist()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.compiled import njit
+from unmask.generators._category_order import MOST_WAITING
 from unmask.generators._tree_kernels import descend, grow_arrays
 
 
@@ -97,6 +98,7 @@ def grow(known: Predictors, target: np.ndarray, classes: int, rows: np.ndarray, 
         np.zeros(most, dtype=np.int64),  # rows by category
         np.zeros(most),  # summed response by category
         np.empty(most),  # its means
+        np.empty((MOST_WAITING, 2), dtype=np.int64),  # parts of them that are still to be sorted
         np.empty(most, dtype=np.int32),  # categories of the node, in order
         np.empty(everyone, dtype=np.int32),  # labels of the node's rows in that order
         np.empty(most, dtype=np.int32),  # the categories of the best split so far, in order

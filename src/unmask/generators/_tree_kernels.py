@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from unmask.compiled import inner, njit
+from unmask.generators._category_order import order_categories
 
 LEAST_GAIN = 1e-8  # share of the root's impurity that a split must remove (synthpop's `cp`)
 
@@ -81,7 +82,7 @@ def _presort(orders, categories, rows, wanted, walks):
 @inner()
 def _best_split(here, begin, categories, ranks, walks, target, labels, classes, min_leaf, least, scratch):
     """The best split of a node: predictor (-1: none), rows on the left, categories on the left, categories in all."""
-    _, _, _, totals, left, held, response, means, codes, in_order, best_codes = scratch
+    _, _, _, totals, left, held, response, means, stack, codes, in_order, best_codes = scratch
     size = len(here)
     mean, base, major = 0.0, 0.0, -1
     if classes:
@@ -92,7 +93,8 @@ def _best_split(here, begin, categories, ranks, walks, target, labels, classes, 
     for at in range(len(categories)):
         found, split = 0, 0
         if categories[at]:
-            found = _order_categories(here, ranks[at], labels, target, major, mean, held, response, means, codes)
+            found = _list_categories(here, ranks[at], labels, target, major, mean, held, response, codes)
+            order_categories(codes, held, response, means, found, stack)
             if found == 1:
                 score, cut = -1.0, 0
             elif classes:
@@ -161,8 +163,8 @@ def _mean(here, target):
 
 
 @inner()
-def _order_categories(here, code_of, labels, target, major, mean, held, response, means, codes):
-    """Write the categories of a node by rising mean response; how many there are. Fills `held` and `response`.
+def _list_categories(here, code_of, labels, target, major, mean, held, response, codes):
+    """Write the categories of a node as they come; how many there are. Fills `held` and `response`.
 
     The response is the number itself, or whether the row has the node's commonest class (`major`).
     """
@@ -177,15 +179,6 @@ def _order_categories(here, code_of, labels, target, major, mean, held, response
             response[code] += labels[row] == major
         else:
             response[code] += target[row] - mean
-    for i in range(found):
-        means[i] = response[codes[i]] / held[codes[i]]
-    if found <= 16:
-        _sort_few(codes, means, found)
-    else:
-        order = np.argsort(means[:found])
-        for i in range(found):
-            order[i] = codes[order[i]]
-        _copy(order, codes, found)
     return found
 
 
@@ -193,16 +186,6 @@ def _order_categories(here, code_of, labels, target, major, mean, held, response
 def _copy(source, target, size):
     for i in range(size):
         target[i] = source[i]
-
-
-@inner()
-def _sort_few(codes, means, size):
-    for i in range(1, size):
-        code, mean, j = codes[i], means[i], i
-        while j > 0 and means[j - 1] > mean:
-            codes[j], means[j] = codes[j - 1], means[j - 1]
-            j -= 1
-        codes[j], means[j] = code, mean
 
 
 @inner()

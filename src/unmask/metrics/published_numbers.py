@@ -6,7 +6,6 @@ amounts occur by chance too, so that only counting everybody shows it; that is d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,10 +16,39 @@ from unmask.stats.labels import Strata, within
 from unmask.tables.exact import ExactValues, is_wide, rounded_like
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
-from unmask.tables.units import units
+from unmask.tables.units import one_row_each
 
 NEIGHBOURS = 100  # people with the next numbers, who are compared with each other
 MOST_STRATA = 50
+DIFFERS = 0.05  # the level at which real table and holdout are said to differ by themselves
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Real people and holdout people with a number of their own, and how many of these stand in a table."""
+
+    mine: tuple[int, int]  # real people whose number stands in it, and all with one of their own
+    theirs: tuple[int, int]  # the same of the holdout
+    strata: Strata  # by neighbouring numbers
+
+    def __add__(self, other: Asked) -> Asked:
+        """Both together. The people of the holdout may be the same ones: that is said to be chance less often than it is."""
+        counts = [(a[0] + b[0], a[1] + b[1]) for a, b in ((self.mine, other.mine), (self.theirs, other.theirs))]
+        return Asked(counts[0], counts[1], self.strata.and_of(other.strata))
+
+    @property
+    def both(self) -> bool:
+        """Whether there is anybody on either side."""
+        return self.mine[1] > 0 and self.theirs[1] > 0
+
+    @property
+    def excess(self) -> float:
+        """The share of real people less that of the holdout, among people with neighbouring numbers (Mantel and Haenszel)."""
+        own, other = self.strata.members, self.strata.people - self.strata.members
+        hits, theirs = self.strata.hits, self.strata.successes - self.strata.hits
+        weights = own * other / self.strata.people
+        gaps = hits / np.maximum(own, 1) - theirs / np.maximum(other, 1)
+        return float((weights * gaps).sum() / max(weights.sum(), 1e-9))
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +56,12 @@ class PublishedNumbers:
     """Of one column: people with a number of their own, in real table and holdout together, and whose is published."""
 
     column: str
-    mine: tuple[int, int]  # real people whose own number stands in the synthetic table, and all with one of their own
-    theirs: tuple[int, int]  # the same of the holdout
-    excess: Estimate | None  # the first share less the second
+    asked: Asked  # of the synthetic table
+    excess: Estimate | None  # the share of real people less that of the holdout
     p_value: (
         float | None
     )  # one-sided, of "no more often than in the holdout, among people with numbers of the same size"
-    strata: Strata  # by which it was found
+    explained: float  # of the excess at most: what real table and holdout differ by themselves; 0 if they do not
     published: np.ndarray  # of each real row: a number of its own, which stands in the synthetic table
 
 
@@ -44,48 +71,64 @@ def wide_columns(schema: Schema) -> list[str]:
 
 
 def published_numbers(
-    real: Table, synthetic: Table, *, holdout: Table, columns: Sequence[str] | None = None, confidence: float = 0.95
+    real: Table, synthetic: Table, *, holdout: Table, confidence: float = 0.95, rng: np.random.Generator
 ) -> tuple[PublishedNumbers, ...]:
-    """Column by column (all wide ones by default), on the whole tables.
+    """Every column in which people can have numbers of their own, on the whole tables; one random row of each person.
 
     Whether a number is published hangs on how many rows have numbers of about its size, and real table and holdout may differ
     in that without any leak: so people are compared within groups of a hundred or more with neighbouring numbers. If nothing
-    leaks, who of them is called real is a random choice, whatever the sizes of the tables. Rows of one person are no
-    independent draws: the first own number stands for its person.
+    leaks, who of them is called real is a random choice, whatever the sizes of the tables.
+
+    Numbers may also belong to a year or a place (pay scales, tariffs), which no neighbours explain: a blind twin asks one half
+    of the real people and the holdout about the other half in place of the synthetic table, and what differs there is said.
     """
     for name, table in (("real", real), ("synthetic", synthetic), ("holdout", holdout)):
         if not len(table):
             raise InputError(f"The {name} table has no rows to compare. Give it rows.")
-    names = wide_columns(real.schema) if columns is None else columns
-    people = [rounded_like(table, synthetic) for table in (real, holdout)]
-    return tuple(_published(name, people, synthetic, confidence) for name in names)
+    rows, held = (one_row_each(table, rng) for table in (real, holdout))
+    first = rng.permutation(len(rows)) % 2 == 0
+    written = [rounded_like(table, synthetic) for table in (real, holdout)]
+    found = []
+    for name in wide_columns(real.schema):
+        position = real.schema.position(name)
+        mine, theirs, released = (ExactValues(table).numbers(table, position) for table in (*written, synthetic))
+        asked, hit = _asked(mine[rows], theirs[held], released)
+        published = np.zeros(len(real), dtype=bool)
+        published[rows[hit]] = True
+        halves = [_asked(mine[rows[half]], theirs[held], mine[rows[~half]])[0] for half in (first, ~first)]
+        larger = 2 * len(synthetic) / len(rows)
+        found.append(
+            PublishedNumbers(
+                name,
+                asked,
+                difference(asked.mine, asked.theirs, confidence=confidence) if asked.both else None,
+                within(asked.strata) if asked.both else None,
+                _explained(halves[0] + halves[1], larger),
+                published,
+            )
+        )
+    return tuple(found)
 
 
-def _published(name: str, people: Sequence[Table], synthetic: Table, confidence: float) -> PublishedNumbers:
-    position = synthetic.schema.position(name)
-    numbers = [ExactValues(table).numbers(table, position) for table in (*people, synthetic)]
-    sizes = len(numbers[0]), len(numbers[1])
-    everybody = np.concatenate(numbers[:2])
-    alone = _alone(everybody)
-    sides = [_of_persons(table, rows) for table, rows in zip(people, np.split(alone, sizes[:1]), strict=True)]
-    rows = np.concatenate([sides[0], sizes[0] + sides[1]])
-    members = np.arange(len(rows)) < len(sides[0])
+def _asked(mine: np.ndarray, theirs: np.ndarray, among: np.ndarray) -> tuple[Asked, np.ndarray]:
+    """People with numbers of their own, and which of the real ones have one that occurs in the table that is asked."""
+    everybody = np.concatenate([mine, theirs])
+    rows = np.flatnonzero(_alone(everybody))
+    members = rows < len(mine)
     own = everybody[rows]
-    hit = _occurs(own, numbers[2])
-    published = np.zeros(sizes[0], dtype=bool)
-    published[sides[0]] = hit[members]
-    strata = Strata.of(hit, members, _neighbours(own))
-    mine, theirs = ((int(hit[side].sum()), int(side.sum())) for side in (members, ~members))
-    both = mine[1] > 0 and theirs[1] > 0
-    return PublishedNumbers(
-        name,
-        mine,
-        theirs,
-        difference(mine, theirs, confidence=confidence) if both else None,
-        within(strata) if both else None,
-        strata,
-        published,
-    )
+    hit = _occurs(own, among)
+    counts = [(int(hit[side].sum()), int(side.sum())) for side in (members, ~members)]
+    return Asked(counts[0], counts[1], Strata.of(hit, members, _neighbours(own))), rows[members & hit]
+
+
+def _explained(twin: Asked, larger: float) -> float:
+    """What the blind twin differs by at most, in a table that is so many times as large; 0 where it does not differ.
+
+    A table of c times the rows meets at most c times the numbers, so that is what it may differ by.
+    """
+    if not twin.both or within(twin.strata) > DIFFERS:
+        return 0.0
+    return max(0.0, difference(twin.mine, twin.theirs, confidence=1 - DIFFERS).high) * max(1.0, larger)
 
 
 def _alone(numbers: np.ndarray) -> np.ndarray:
@@ -100,19 +143,11 @@ def _alone(numbers: np.ndarray) -> np.ndarray:
 
 def _occurs(numbers: np.ndarray, among: np.ndarray) -> np.ndarray:
     """Which of these numbers occur in the others."""
-    ordered = np.sort(among[~np.isnan(among)])
+    ordered = np.sort(among)  # missing ones last
     if not len(ordered):
         return np.zeros(len(numbers), dtype=bool)
     place = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
     return np.asarray(ordered[place] == numbers)
-
-
-def _of_persons(table: Table, alone: np.ndarray) -> np.ndarray:
-    """Rows with a number of their own, one for each person."""
-    rows = np.flatnonzero(alone)
-    if table.persons is None:
-        return rows
-    return np.sort(rows[np.unique(units(table).of_row[rows], return_index=True)[1]])
 
 
 def _neighbours(numbers: np.ndarray) -> np.ndarray:

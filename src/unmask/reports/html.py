@@ -12,11 +12,13 @@ import hashlib
 import os
 import urllib.parse
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from unmask.compiled import loops_folder
 from unmask.files import write_atomically
 from unmask.reports import words
 from unmask.reports.sections import IN_FULL, page_of
@@ -73,11 +75,25 @@ def link(start: Path, directory: Path) -> str:
 
 @functools.cache
 def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 
+    class KeptTemplates(FileSystemBytecodeCache):
+        """What jinja makes of a template, beside the compiled loops: it checks that the template is still the same."""
+
+        def load_bytecode(self, bucket: Any) -> None:
+            try:
+                super().load_bytecode(bucket)
+            except Exception:  # noqa: BLE001 - a file that was cut off raises anything, and is made anew
+                bucket.reset()
+
+        def dump_bytecode(self, bucket: Any) -> None:
+            with suppress(OSError):  # a full disk, or a folder that can only be read
+                super().dump_bytecode(bucket)
+
+    place, _ = loops_folder()
     made = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, finalize=_readable,
+        lstrip_blocks=True, finalize=_readable, bytecode_cache=None if place is None else KeptTemplates(str(place)),
     )  # fmt: skip
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
     made.globals |= {

@@ -8,11 +8,11 @@ then hypergeometric, exactly, for any number of people.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, ndtr
+from scipy.special import gammainc, gammaincc, gammaln, ndtr
 
 from unmask.errors import ParameterError
 from unmask.stats._checks import BoolArray, FloatArray, IntArray, as_scores, check_count
@@ -21,6 +21,7 @@ from unmask.stats.intervals import difference_limits
 DRAWS = 4_999  # dealings of the labels: p-values down to 1 in 5,000
 MOST_DRAWS = 199_999  # for the strictest levels
 MANY = 2_000  # successes: their chances are no longer added up one by one
+SYMMETRIC = 1e-4  # a skew below it is none
 SHALLOWEST = 5  # people at the top
 DEEPER = 1.6  # from one depth to the next
 DEPTHS = (1 / 64, 1 / 16, 1 / 4, 1 / 2)  # of the thresholds at which an advantage is bounded
@@ -64,6 +65,12 @@ class Strata:
         kinds = (hit & inside, hit, inside, np.ones(hit.shape, dtype=bool))
         return cls(*(np.bincount(place[kind], minlength=count) for kind in kinds))
 
+    def and_of(self, others: Strata) -> Strata:
+        """Those of others behind these."""
+        return Strata(
+            *(np.concatenate([getattr(self, each.name), getattr(others, each.name)]) for each in fields(self))
+        )
+
 
 def fisher_within(successes: ArrayLike, members: ArrayLike, strata: ArrayLike) -> float:
     """`fisher` with labels dealt within strata: the attack's successes are a sum of hypergeometric numbers."""
@@ -74,16 +81,19 @@ def fisher_within(successes: ArrayLike, members: ArrayLike, strata: ArrayLike) -
 
 
 def within(strata: Strata) -> float:
-    """The same from numbers. Exact up to MANY successes; beyond, by the first three moments of that sum."""
+    """The same from numbers. Exact up to MANY successes; beyond, by a gamma distribution with the moments of that sum."""
     hits, drawn, marked = int(strata.hits.sum()), strata.successes, strata.members
     if drawn.sum() <= MANY:
         return float(min(1.0, _tail(drawn, marked, strata.people)[hits]))
     mean, variance, third = _moments(drawn, marked, strata.people)
     if variance == 0:
         return 1.0
-    far = (hits - 0.5 - mean) / math.sqrt(variance)
-    skew = third / variance**1.5
-    return float(ndtr(-(far - skew * (far**2 - 1) / 6)))  # Cornish and Fisher
+    far, skew = (hits - 0.5 - mean) / math.sqrt(variance), third / variance**1.5
+    if abs(skew) < SYMMETRIC:
+        return float(ndtr(-far))
+    shape = 4 / skew**2  # Pearson's type III, mirrored where the skew is negative
+    place = max(0.0, shape + math.copysign(math.sqrt(shape), skew) * far)
+    return float(gammaincc(shape, place) if skew > 0 else gammainc(shape, place))
 
 
 def _moments(drawn: IntArray, marked: IntArray, people: IntArray) -> tuple[float, float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 from unmask.errors import InputError
+from unmask.tables._packed import is_packed, plain, unpacked
+from unmask.tables.narrow import AT_ONCE, spread
 from unmask.tables.schema import Value, quoted, text_of
 
 UNITS = ("D", "s", "us")  # coarsest first
@@ -18,7 +20,10 @@ UNITS = ("D", "s", "us")  # coarsest first
 
 @dataclass(frozen=True, eq=False)
 class RawColumn:
-    """A column as it came. Either `numbers` is set (NaN = missing) or `index` into `values` (-1 = missing)."""
+    """A column as it came: `values` or `numbers` (NaN = missing), and by `index` which of them each row has (-1 = missing).
+
+    Without an index there is a number for each row.
+    """
 
     name: str
     dtype: str
@@ -31,11 +36,18 @@ class RawColumn:
     ordered: bool = False
     note: str = ""
 
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """How many rows have each value, and at the end how many have none."""
+        many = len(self.values) if self.numbers is None else len(self.numbers)
+        return np.append(np.ones(many, dtype=np.int64), 0) if self.index is None else counts_of(self.index, many)
+
     @property
     def missing_count(self) -> int:
-        if self.numbers is not None:
-            return int(np.isnan(self.numbers).sum())
-        return int(np.sum(self.index == -1))
+        if self.numbers is None:
+            return int(self.counts[-1])
+        gone = np.isnan(self.numbers)
+        return int(gone.sum() if self.index is None else self.counts[:-1][gone].sum() + self.counts[-1])
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -51,8 +63,19 @@ class RawColumn:
         if self.numbers is None:
             return self
         index, found = pd.factorize(self.numbers, use_na_sentinel=True)
+        if self.index is not None:
+            index = spread(np.append(index, -1), self.index)
         values = tuple(int(number) if float(number).is_integer() else float(number) for number in found)
         return RawColumn(self.name, self.dtype, values=values, index=index)
+
+
+def counts_of(index: np.ndarray, many: int) -> np.ndarray:
+    """How often each of so many values occurs, and at the end how often none does."""
+    found = np.zeros(many + 1, dtype=np.int64)
+    for low in range(0, len(index), AT_ONCE):
+        part = index[low : low + AT_ONCE].astype(np.int64)
+        found += np.bincount(np.where(part < 0, many, part), minlength=many + 1)
+    return found
 
 
 def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> RawColumn:
@@ -60,6 +83,8 @@ def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> Raw
     name, dtype = str(series.name), series.dtype
     if isinstance(dtype, pd.CategoricalDtype) and from_file:
         return _streamed(series, name)
+    if is_packed(series):
+        return _packed(series, name, where)
     if isinstance(dtype, pd.CategoricalDtype):
         return _categories(series, name, where)
     if pd.api.types.is_bool_dtype(dtype):
@@ -77,11 +102,26 @@ def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> Raw
 
 def _streamed(series: pd.Series, name: str) -> RawColumn:
     """Texts of a file that was read some rows at a time (`_streamed.py`): categories in order of first appearance."""
-    index, found = series.cat.codes.to_numpy(), series.cat.categories
-    used = np.bincount(index[index >= 0], minlength=len(found)) > 0
-    if not used.all():
-        index, found = np.where(index >= 0, (np.cumsum(used) - 1)[index], -1), found[used]
+    index, found = _that_occur(series.cat.codes.to_numpy(), series.cat.categories)
     return RawColumn(name, "str", values=tuple(map(str, found)), index=index, from_file=True)
+
+
+def _packed(series: pd.Series, name: str, where: str) -> RawColumn:
+    """A column held as distinct values (`_packed.py`): what is read of them, and which of them each row has."""
+    distinct, index = unpacked(series)
+    if pd.api.types.is_float_dtype(distinct.dtype) and np.isinf(distinct).any():
+        return raw_column(plain(series), where)  # which says in which row
+    index, distinct = _that_occur(index, distinct)
+    raw = raw_column(distinct, where)
+    return replace(raw, name=name, index=index if raw.index is None else spread(np.append(raw.index, -1), index))
+
+
+def _that_occur(index: np.ndarray, values: Any) -> tuple[np.ndarray, Any]:
+    """Without the values that no row has: those of a frame of which rows were taken out."""
+    used = counts_of(index, len(values))[:-1] > 0
+    if used.all():
+        return index, values
+    return spread(np.append(np.cumsum(used) - 1, -1), index), values[used]
 
 
 def _categories(series: pd.Series, name: str, where: str) -> RawColumn:

@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 
 from unmask.errors import InputError
+from unmask.tables._packed import plain, stacked_series
 
-ROWS_AT_ONCE = 200_000
+ROWS_AT_ONCE = 50_000  # of 15 columns they take 50 MB as texts
 BYTES_AT_ONCE = 1 << 20
 
 Opened = Callable[[], IO[bytes]]
@@ -63,9 +64,39 @@ def texts(opened: Opened, encoding: str) -> IO[str]:
     return io.TextIOWrapper(opened(), encoding=encoding, newline="\n")
 
 
+def are_even(opened: Opened, delimiter: str, fields: int) -> bool:
+    """Whether every line surely has so many fields: by counting delimiters, where no quote, blank line or lone \\r can mislead.
+
+    Ten times as fast as `csv`, which is asked where this says no: it knows what is wrong, and where.
+    """
+    mark, rest = ord(delimiter), b""
+    if fields < 2:
+        return False
+    with opened() as handle:
+        while part := handle.read(BYTES_AT_ONCE):
+            lines, end, rest = (rest + part).rpartition(b"\n")
+            if end and not _lines_are_even(lines, mark, fields):
+                return False
+    return not rest or _lines_are_even(rest, mark, fields)
+
+
+def _lines_are_even(lines: bytes, mark: int, fields: int) -> bool:
+    """The same of whole lines, the last of which does not end."""
+    if b'"' in lines or lines.count(b"\r") != lines.count(b"\r\n") + lines.endswith(b"\r"):
+        return False
+    signs = np.frombuffer(lines, dtype=np.uint8)
+    ends = np.append(np.flatnonzero(signs == ord("\n")), len(signs))
+    marks = np.flatnonzero(signs == mark)
+    if len(marks) != (fields - 1) * len(ends):
+        return False
+    by_line = marks.reshape(len(ends), fields - 1)
+    return bool((by_line[:, -1] < ends).all() and (by_line[1:, 0] > ends[:-1]).all())
+
+
 def read_columns(stream: IO[str], names: list[str], **options: Any) -> pd.DataFrame:
     """The columns of a CSV file as categories of texts."""
     columns = [_Texts() for _ in names]
+    options["dtype"] = object  # a text of Arrow, as pandas 3 makes them of `str`, would be made only to be left
     chunks: Iterator[pd.DataFrame] = pd.read_csv(stream, names=names, chunksize=ROWS_AT_ONCE, **options)
     for chunk in chunks:
         for column, name in zip(columns, names, strict=True):
@@ -78,25 +109,22 @@ class _Texts:
 
     def __init__(self) -> None:
         self.known: dict[str, int] = {}
-        self.parts: list[np.ndarray] = []
+        self.codes: np.ndarray = np.empty(0, dtype=np.int8)
 
     def add(self, series: pd.Series) -> None:
         index, found = pd.factorize(series, use_na_sentinel=True)
         known = self.known
         texts = np.asarray(found, dtype=object).tolist()
         places = np.array([*[known.setdefault(text, len(known)) for text in texts], -1], dtype=np.int64)
-        codes = places[index]
-        self.parts.append(codes.astype(np.min_scalar_type(-max(len(self.known), 1))))
+        rows, kind = len(self.codes), np.min_scalar_type(-max(len(known), 1))
+        if kind != self.codes.dtype:
+            self.codes = self.codes.astype(kind)
+        # One array that grows: many small ones, freed one by one, leave memory that nothing else fits into.
+        self.codes.resize(rows + len(index), refcheck=False)
+        self.codes[rows:] = places[index]
 
     def categories(self) -> pd.Categorical:
-        kind = np.min_scalar_type(-max(len(self.known), 1))
-        codes = np.empty(sum(map(len, self.parts)), dtype=kind)
-        low = 0
-        while self.parts:  # each part goes as soon as it is copied
-            part = self.parts.pop(0)
-            codes[low : low + len(part)] = part
-            low += len(part)
-        return as_categories(codes, list(self.known))
+        return as_categories(self.codes, list(self.known))
 
 
 def as_categories(codes: np.ndarray, found: list[str]) -> pd.Categorical:
@@ -104,16 +132,25 @@ def as_categories(codes: np.ndarray, found: list[str]) -> pd.Categorical:
     return pd.Categorical.from_codes(codes, pd.Index(found, dtype=object))
 
 
-def stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    """Frames of the same columns, one below the other; categories of texts stay so."""
-    if not any(isinstance(kind, pd.CategoricalDtype) for frame in frames for kind in frame.dtypes):
-        return pd.concat(frames, ignore_index=True)
+def stacked(frames: list[pd.DataFrame], *, from_file: bool) -> pd.DataFrame:
+    """Frames of the same columns, one below the other; what is held as distinct values stays so.
+
+    Categories of a file are its texts (`read_columns`), those of a frame are categories.
+    """
+    names = list(frames[0].columns)
+    if any(name not in frame.columns for frame in frames for name in names):
+        whole = [pd.DataFrame({name: plain(frame[name]) for name in frame.columns}) for frame in frames]
+        return pd.concat(whole, ignore_index=True)[names]
     columns = {}
-    for name in frames[0].columns:
+    for name in names:
+        parts = [frame[name] for frame in frames]
+        if not from_file or not any(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
+            columns[name] = stacked_series(parts)
+            continue
         known = _Texts()
-        for frame in frames:
-            for low in range(0, len(frame), ROWS_AT_ONCE):
-                known.add(frame[name].iloc[low : low + ROWS_AT_ONCE])
+        for part in parts:
+            for low in range(0, len(part), ROWS_AT_ONCE):
+                known.add(part.iloc[low : low + ROWS_AT_ONCE])
         columns[name] = known.categories()
     return pd.DataFrame(columns, copy=False)
 

@@ -12,6 +12,7 @@ from unmask.errors import SchemaError
 from unmask.tables._dates import ISO, SHAPE, dates_of_texts, layouts_of
 from unmask.tables._numerals import ALL_NUMERALS, Numerals, rounded, stay_apart
 from unmask.tables._raw import RawColumn
+from unmask.tables.narrow import spread
 from unmask.tables.schema import Column, Kind, quoted
 
 Way = Numerals | str  # how numbers are written, or the layout of dates
@@ -30,29 +31,41 @@ class Unlisted(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Codes of one column, its numbers if it has any, and what happened on the way."""
+    """The code of each value of a column, its number if it has any, which value each row has, and what happened on the way."""
 
-    codes: np.ndarray
-    numbers: np.ndarray | None
+    code_of: np.ndarray
+    number_of: np.ndarray | None
+    index: np.ndarray | None  # None = a value for each row
     notes: tuple[str, ...] = ()
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The code of each row."""
+        return self.code_of if self.index is None else spread(self.code_of, self.index)
 
 
 def encode(raw: RawColumn, column: Column, where: str, *, unlisted: Unlisted = Unlisted.ERROR) -> Encoded:
-    """Codes and numbers of a column against its schema; nothing is coerced or dropped in silence."""
-    missing = _missing_mask(raw, column)
+    """Codes and numbers of a column against its schema; nothing is coerced or dropped in silence.
+
+    All is done once for each value: a million rows have few, and only in the end each row is given those of its own.
+    """
+    texts_may_be_missing = raw.numbers is None
+    if raw.numbers is None or not column.is_numeric or (column.kind is Kind.DATETIME) != bool(raw.resolution):
+        raw = raw.as_categories()
+    missing = _missing_mask(raw, column if texts_may_be_missing else None)
     numbers = None
     problems, notes = [], []
     if column.kind is Kind.CATEGORICAL:
-        codes, strange = _category_codes(raw.as_categories(), column)
+        codes, strange = _category_codes(raw, column)
     else:
         numbers, no_numbers, remarks = _numbers(raw, column, any_layout=unlisted is Unlisted.NOTE)
         notes += [f"{where}: column '{column.name}' {remark}" for remark in remarks]
         codes, outside = _bin_codes(numbers, missing, column)
-        strange = no_numbers + outside
+        strange = no_numbers + _listed(numbers[outside & _used(raw)], column)
     if strange:
         problems.append(_unlisted_message(column, strange, where))
         notes.append(f"{where}: column '{column.name}' has {_many(strange)} outside the schema; they match nothing.")
-    if not column.missing and missing.any():
+    if not column.missing and (missing & _used(raw)).any():
         problems.append(
             f"{where}: column '{column.name}' has missing values, and the schema does not allow them.\n"
             f'If they are valid, set columns.{column.name}.missing to the texts that mean missing, such as [""].'
@@ -60,16 +73,23 @@ def encode(raw: RawColumn, column: Column, where: str, *, unlisted: Unlisted = U
         notes.append(f"{where}: column '{column.name}' has missing values, which the schema does not allow.")
     if problems and unlisted is Unlisted.ERROR:
         raise SchemaError("\n".join(problems))
+    small = np.min_scalar_type(column.code_count)
     return Encoded(
-        codes, numbers, tuple(notes)
+        codes.astype(small), numbers, raw.index, tuple(notes)
     )  # errors show values to their owner; notes go into results, so they do not
 
 
-def _missing_mask(raw: RawColumn, column: Column) -> np.ndarray:
+def _used(raw: RawColumn) -> np.ndarray:
+    """Which values some row has, as `_missing_mask` lists them."""
+    return raw.counts > 0 if raw.index is not None else np.ones(1, dtype=bool)
+
+
+def _missing_mask(raw: RawColumn, column: Column | None) -> np.ndarray:
+    """Which values mean missing, and at the end that there is none, where rows have values by an index."""
     if raw.numbers is not None:
-        return np.isnan(raw.numbers)
-    texts_missing = np.array([text in column.missing for text in raw.texts] + [True])
-    return texts_missing[raw.index]
+        gone = np.isnan(raw.numbers)
+        return gone if raw.index is None else np.append(gone, True)
+    return np.array([column is not None and text in column.missing for text in raw.texts] + [True])
 
 
 def _category_codes(raw: RawColumn, column: Column) -> tuple[np.ndarray, list[str]]:
@@ -83,15 +103,14 @@ def _category_codes(raw: RawColumn, column: Column) -> tuple[np.ndarray, list[st
         else:
             by_value.append(column.unlisted_code)
             strange.append(text)
-    return np.array([*by_value, column.missing_code], dtype=np.int64)[raw.index], strange
+    return np.array([*by_value, column.missing_code], dtype=np.int64), strange
 
 
 def _numbers(raw: RawColumn, column: Column, *, any_layout: bool) -> tuple[np.ndarray, list[str], list[str]]:
-    """The number of each row, the texts that are none, and what to say about their reading."""
+    """The number of each value, the texts that are none, and what to say about their reading."""
     if raw.numbers is not None:
-        if (column.kind is Kind.DATETIME) == bool(raw.resolution):
-            return _rescaled(raw, column), [], []
-        raw = raw.as_categories()
+        numbers = _rescaled(raw, column)
+        return (numbers if raw.index is None else np.append(numbers, np.nan)), [], []
     texts = tuple(text for text in raw.texts if text not in column.missing)
     counts, way = _read(texts, column, any_layout=any_layout)
     remarks = []
@@ -103,10 +122,11 @@ def _numbers(raw: RawColumn, column: Column, *, any_layout: bool) -> tuple[np.nd
         else:
             equal = "no two" if stay_apart(plain, counts, long) else "some"
             remarks.append(ROUNDED.format(len(long), "s" if len(long) > 1 else "", equal))
+    strange = [text for text, number in zip(texts, counts, strict=True) if np.isnan(number)]
+    if len(texts) == len(raw.texts):
+        return np.append(counts, np.nan), strange, remarks
     number_of = dict(zip(texts, counts, strict=True))
-    by_value = np.array([number_of.get(text, np.nan) for text in raw.texts] + [np.nan])
-    strange = [text for text in texts if np.isnan(number_of[text])]
-    return by_value[raw.index], strange, remarks
+    return np.array([number_of.get(text, np.nan) for text in raw.texts] + [np.nan]), strange, remarks
 
 
 def _own(column: Column) -> Way:
@@ -164,14 +184,17 @@ def stamps_of(numbers: np.ndarray | None, resolution: str) -> np.ndarray:
     return stamps
 
 
-def _bin_codes(numbers: np.ndarray, missing: np.ndarray, column: Column) -> tuple[np.ndarray, list[str]]:
-    """The bin of each number, and the numbers outside the range (or not whole where they must be)."""
+def _bin_codes(numbers: np.ndarray, missing: np.ndarray, column: Column) -> tuple[np.ndarray, np.ndarray]:
+    """The bin of each number, and which numbers are outside the range (or not whole where they must be)."""
     outside = ~np.isnan(numbers) & ~_inside(numbers, column)
     codes = column.bin_of(numbers)
     codes[outside | np.isnan(numbers)] = column.unlisted_code
     codes[missing] = column.missing_code
-    strange = [format_number(number, column) for number in np.unique(numbers[outside])]
-    return codes, strange
+    return codes, outside
+
+
+def _listed(numbers: np.ndarray, column: Column) -> list[str]:
+    return [format_number(number, column) for number in np.unique(numbers)]
 
 
 def _inside(numbers: np.ndarray, column: Column) -> np.ndarray:

@@ -68,6 +68,36 @@ class Inferred:
         return sentences(self.noticed)
 
 
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The different numbers of a column in order, and how many rows have each; missing ones are left out."""
+
+    numbers: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, raw: RawColumn, numbers: np.ndarray | None) -> Counted:
+        """From the number of each value of a column."""
+        numbers = np.empty(0) if numbers is None else numbers
+        if raw.index is None:
+            return cls(*np.unique(numbers[~np.isnan(numbers)], return_counts=True))
+        counts = raw.counts[:-1]
+        there = ~np.isnan(numbers) & (counts > 0)
+        distinct, place = np.unique(numbers[there], return_inverse=True)
+        return cls(distinct, np.bincount(place, counts[there], len(distinct)).astype(np.int64))
+
+    @property
+    def rows(self) -> int:
+        """How many rows have a number."""
+        return int(self.counts.sum())
+
+    def quantiles(self, shares: np.ndarray) -> np.ndarray:
+        """The least numbers that so many of all rows do not exceed: numpy's "inverted_cdf", with its rounding."""
+        before = self.rows * shares - 1
+        places = np.maximum(np.floor(before) + (before > np.floor(before)), 0)
+        return self.numbers[np.searchsorted(np.cumsum(self.counts), places, side="right")]
+
+
 @dataclass(frozen=True)
 class Hints:
     """What the caller knows already. A person-id column is always declared here, never guessed."""
@@ -169,15 +199,14 @@ def _names_people(raw: RawColumn, texts: Texts) -> bool:
 
 def _numbers_people(raw: RawColumn, texts: Texts) -> bool:
     """Whether whole numbers are those of people or rows: all differ, and they run from 1 to n or the name says so."""
-    numbers = raw.numbers
-    if numbers is None and texts.numbers is not None and texts.are_numbers:
-        numbers = _by_row(raw, texts, texts.numbers.numbers)
-    if numbers is None or raw.resolution or raw.fixed:
+    found = None if raw.numbers is None else Counted.of(raw, raw.numbers)
+    if found is None and texts.numbers is not None and texts.are_numbers:
+        found = Counted.of(raw, _by_value(raw, texts, texts.numbers.numbers))
+    if found is None or raw.resolution or raw.fixed:
         return False
-    present = np.sort(numbers[~np.isnan(numbers)])
-    if len(present) < FEW_ROWS or (np.diff(present) <= 0).any() or (present != np.floor(present)).any():
+    if found.rows < FEW_ROWS or (found.counts > 1).any() or (found.numbers != np.floor(found.numbers)).any():
         return False
-    return bool(present[-1] - present[0] < 2 * len(present)) or bool(ID_NAME.search(_words(raw.name)))
+    return bool(found.numbers[-1] - found.numbers[0] < 2 * found.rows) or bool(ID_NAME.search(_words(raw.name)))
 
 
 def _infer_column(raw: RawColumn, texts: Texts, kind: Kind | None, layout: str, where: str, binning: Binning) -> Column:
@@ -185,15 +214,16 @@ def _infer_column(raw: RawColumn, texts: Texts, kind: Kind | None, layout: str, 
         return _categorical(raw.as_categories())
     if raw.resolution:
         missing = ("",) if raw.missing_count else ()
-        column = _range(raw.name, Kind.DATETIME, raw.numbers, binning)
+        column = _range(raw.name, Kind.DATETIME, Counted.of(raw, raw.numbers), binning)
         return replace(column, missing=missing, dtype=raw.dtype, resolution=raw.resolution)
     if raw.numbers is not None:
-        return _numeric(raw.name, raw.numbers, raw.dtype, ("",) if raw.missing_count else (), binning)
+        found = Counted.of(raw, raw.numbers)
+        return _numeric(raw.name, found, raw.dtype, ("",) if raw.missing_count else (), binning)
     if kind is Kind.DATETIME or texts.layout:
         return _date_column(raw, texts, layout, where, binning)
     if texts.numbers is not None and texts.are_numbers:
-        numbers = _by_row(raw, texts, texts.numbers.numbers)
-        column = _numeric(raw.name, numbers, "int64" if texts.numbers.whole else "float64", texts.missing, binning)
+        found = Counted.of(raw, _by_value(raw, texts, texts.numbers.numbers))
+        column = _numeric(raw.name, found, "int64" if texts.numbers.whole else "float64", texts.missing, binning)
         numerals = texts.numbers.numerals
         return replace(column, decimal=numerals.decimal, thousands=numerals.thousands)
     if kind is None:
@@ -205,11 +235,12 @@ def _infer_column(raw: RawColumn, texts: Texts, kind: Kind | None, layout: str, 
     )
 
 
-def _by_row(raw: RawColumn, texts: Texts, numbers: np.ndarray) -> np.ndarray:
-    """The number of each row, from that of each text that is present."""
+def _by_value(raw: RawColumn, texts: Texts, numbers: np.ndarray) -> np.ndarray:
+    """The number of each text of a column, from that of each that is present; NaN for those that mean missing."""
+    if len(texts.present) == len(raw.texts):
+        return numbers
     number_of = dict(zip(texts.present, numbers, strict=True))
-    by_text = np.array([number_of.get(text, np.nan) for text in raw.texts] + [np.nan])
-    return by_text[raw.index]  # index -1 reads the NaN at the end
+    return np.array([number_of.get(text, np.nan) for text in raw.texts])
 
 
 def _date_column(raw: RawColumn, texts: Texts, layout: str, where: str, binning: Binning) -> Column:
@@ -221,7 +252,7 @@ def _date_column(raw: RawColumn, texts: Texts, layout: str, where: str, binning:
             f"'{layout or ISO}'.\nGive the right format, or declare it as categorical."
         )
     numbers, resolution = count_dates(stamps)
-    column = _range(raw.name, Kind.DATETIME, _by_row(raw, texts, numbers), binning)
+    column = _range(raw.name, Kind.DATETIME, Counted.of(raw, _by_value(raw, texts, numbers)), binning)
     return replace(column, missing=texts.missing, dtype=raw.dtype, format=layout, resolution=resolution)
 
 
@@ -236,30 +267,29 @@ def _free_text(raw: RawColumn) -> tuple[str, ...]:
     return (next(text for text in (*MISSING_TEXTS, "(missing)", "(no value)") if text not in raw.texts),)
 
 
-def _numeric(name: str, numbers: np.ndarray, dtype: str, missing: tuple[str, ...], binning: Binning) -> Column:
-    present = numbers[~np.isnan(numbers)]
-    whole = len(present) > 0 and bool(np.all(present == np.floor(present))) and np.abs(present).max() <= LARGEST_INTEGER
-    column = _range(name, Kind.INTEGER if whole else Kind.CONTINUOUS, numbers, binning)
+def _numeric(name: str, found: Counted, dtype: str, missing: tuple[str, ...], binning: Binning) -> Column:
+    numbers = found.numbers
+    whole = len(numbers) > 0 and bool(np.all(numbers == np.floor(numbers))) and np.abs(numbers).max() <= LARGEST_INTEGER
+    column = _range(name, Kind.INTEGER if whole else Kind.CONTINUOUS, found, binning)
     column = replace(column, dtype=dtype, missing=missing)
     short = whole and column.upper - column.lower < ONE_BIN_EACH
-    cuts = quantile_cuts(column, present, binning.bins) if binning.quantile and not short else ()
+    cuts = quantile_cuts(column, found, binning.bins) if binning.quantile and not short else ()
     return replace(column, cuts=cuts)
 
 
-def _range(name: str, kind: Kind, numbers: np.ndarray | None, binning: Binning) -> Column:
-    present = numbers[~np.isnan(numbers)] if numbers is not None else np.empty(0)
-    lower, upper = (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
+def _range(name: str, kind: Kind, found: Counted, binning: Binning) -> Column:
+    lower, upper = (float(found.numbers[0]), float(found.numbers[-1])) if found.rows else (0.0, 0.0)
     short = kind is Kind.INTEGER and upper - lower < ONE_BIN_EACH
     return Column(name, kind, lower=lower, upper=upper, bins=int(upper - lower) + 1 if short else binning.bins)
 
 
-def quantile_cuts(column: Column, present: np.ndarray, bins: int) -> tuple[float, ...]:
+def quantile_cuts(column: Column, found: Counted, bins: int) -> tuple[float, ...]:
     """Inner cut points that give bins of about equally many rows; a value that fills a bin alone gets one of its own."""
-    if not len(present):
+    if not found.rows:
         return ()
-    distinct, counts = np.unique(present, return_counts=True)
-    cuts = set(np.quantile(present, np.arange(1, bins) / bins, method="inverted_cdf"))
-    heavy = np.flatnonzero(counts > len(present) / bins)
+    distinct = found.numbers
+    cuts = set(found.quantiles(np.arange(1, bins) / bins))
+    heavy = np.flatnonzero(found.counts > found.rows / bins)
     cuts |= {distinct[i] for i in heavy} | {distinct[i + 1] for i in heavy if i + 1 < len(distinct)}
     return tuple(sorted(float(cut) for cut in cuts if cut > column.lower))
 
@@ -293,4 +323,6 @@ def _is_constant(column: Column) -> bool:
 
 
 def _distinct(column: Column, raw: RawColumn) -> int:
-    return len(raw.values) if raw.numbers is None else len(np.unique(raw.numbers))
+    if raw.numbers is None:
+        return len(raw.values)
+    return len(Counted.of(raw, raw.numbers).numbers) + bool(raw.missing_count)

@@ -12,6 +12,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -20,9 +21,10 @@ import pandas as pd
 
 from unmask.errors import InputError, MissingExtraError, SchemaError
 from unmask.files import limit, parse_json, read_text, shown, write_atomically
-from unmask.tables._numerals import LARGEST_INTEGER, NUMBER, PLAIN
+from unmask.tables._numerals import NUMBER, PLAIN
+from unmask.tables._parquet import read_parquet, rounded_integers, with_integers
 from unmask.tables._raw import raw_column
-from unmask.tables._streamed import NotStreamedError, encoding_of, read_columns, texts, too_large
+from unmask.tables._streamed import NotStreamedError, are_even, encoding_of, read_columns, stacked, texts, too_large
 from unmask.tables.encode import Unlisted
 from unmask.tables.infer import Binning, Hints, Inferred, identifying_columns, infer_schema
 from unmask.tables.schema import Schema, quoted, repeats
@@ -34,10 +36,6 @@ Source = Any  # a path, a Table, or a frame of pandas, polars or pyarrow
 
 DELIMITERS = (",", ";", "\t", "|")
 PARQUET = (".parquet", ".pq")
-# What damaged Parquet files do to pandas and pyarrow: their metadata is JSON that is taken at its word.
-UNREADABLE = (
-    OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, NotImplementedError, OverflowError, RecursionError,
-)  # fmt: skip
 MOST_EXPANDED = 4 * 2**30  # bytes
 LARGE, EXPANSION = 16 * 2**20, 5  # bytes of a file that is read some rows at a time; how much a compressed one grows
 SEEN = 100_000  # characters by which the delimiter is told
@@ -106,7 +104,7 @@ def infer_together(
     alike = [each.frame for each in others if each.from_file == loaded.from_file]
     if not alike:
         return first
-    together = replace(loaded, frame=pd.concat([loaded.frame, *alike], ignore_index=True)[list(loaded.frame.columns)])
+    together = replace(loaded, frame=stacked([loaded.frame, *alike], from_file=loaded.from_file))
     whole = infer(together, replace(hints, identifiers=first.schema.identifiers), binning=binning)
     return replace(whole, noticed=(*(each for each in first.noticed if each.code == "identifier"), *whole.noticed))
 
@@ -134,9 +132,9 @@ def _foreign_frame(source: Source) -> pd.DataFrame:
         )
     try:
         frame = source.to_pandas()
-        if rounded := _rounded_integers(frame):
+        if rounded := rounded_integers(frame):
             arrow = source.to_arrow() if hasattr(source, "to_arrow") else source
-            frame = _with_integers(frame, arrow.select(rounded))
+            frame = with_integers(frame, arrow.select(rounded))
         return frame
     except ImportError as problem:
         raise MissingExtraError(
@@ -151,7 +149,7 @@ def _read_file(path: Path) -> Frame:
     if os.path.isdir(path):
         raise InputError(f"{shown(path)}: this is a folder. Name one file.")
     if path.suffix.lower() in PARQUET:
-        return Frame(_read_parquet(path), where)
+        return Frame(read_parquet(path, limit("UNMASK_MAX_EXPANDED", MOST_EXPANDED)), where)
     try:
         if (streamed := _read_streamed(path)) is not None:
             return streamed
@@ -206,7 +204,10 @@ def _read_streamed(path: Path) -> Frame | None:
         with texts(opened, encoding) as stream:
             delimiter = "\t" if ".tsv" in where.lower() else _delimiter(stream.read(SEEN))
         with texts(opened, encoding) as stream:
-            names = _check_rows(stream, delimiter, where)
+            head = list(islice(stream, 2))
+            even = are_even(opened, delimiter, head[0].count(delimiter) + 1)
+        with texts(opened, encoding) as stream:
+            names = _check_rows(head if even else stream, delimiter, where)
         with texts(opened, encoding) as stream:
             frame = read_columns(stream, names, **_options(delimiter, names))
     except (csv.Error, pd.errors.ParserError) as problem:
@@ -216,54 +217,6 @@ def _read_streamed(path: Path) -> Frame | None:
     check_frame(frame, where)
     notes = () if line is None else (_no_utf8(where, line),)
     return Frame(frame, where, from_file=True, notes=notes, decimal="," if delimiter == ";" else ".")
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    try:
-        _check_parquet(path)
-        frame = pd.read_parquet(path)
-        if rounded := _rounded_integers(frame):
-            from pyarrow import parquet
-
-            frame = _with_integers(frame, parquet.read_table(path, columns=rounded))
-    except ImportError:
-        raise MissingExtraError("Parquet files need pyarrow. Install it with: pip install 'unmask[parquet]'") from None
-    except UNREADABLE as problem:
-        what = str(problem) if isinstance(problem, OSError | ValueError) else type(problem).__name__
-        raise InputError(f"{path.name}: not a readable Parquet file ({what}).") from None
-    check_frame(frame, path.name)
-    return frame.reset_index(drop=True)
-
-
-def _rounded_integers(frame: pd.DataFrame) -> list[str]:
-    """Columns of floats so large that they may be whole numbers, which pandas rounds where some are missing."""
-    floats = [name for name in frame.columns if frame[name].dtype == np.float64 and frame[name].hasnans]
-    return [name for name in floats if frame[name].abs().max() >= LARGEST_INTEGER]
-
-
-def _with_integers(frame: pd.DataFrame, arrow: Any) -> pd.DataFrame:
-    """The frame with the whole numbers of an Arrow table as they are there."""
-    from pyarrow import types
-
-    for name, column in zip(arrow.column_names, arrow.columns, strict=True):
-        if types.is_integer(column.type):
-            dtype = "UInt64" if types.is_unsigned_integer(column.type) else "Int64"
-            frame[name] = pd.array(column.to_pylist(), dtype=dtype)
-    return frame
-
-
-def _check_parquet(path: Path) -> None:
-    """The same for a Parquet file, in which a million equal values take a few bytes."""
-    from pyarrow import parquet
-
-    with parquet.ParquetFile(path) as file:
-        rows, columns = file.metadata.num_rows, file.metadata.num_columns
-    check_width(columns, path.name)
-    if 8 * rows * columns > (most := limit("UNMASK_MAX_EXPANDED", MOST_EXPANDED)):
-        raise InputError(
-            f"{path.name}: {rows:,} rows and {columns:,} columns take more than {most:,} bytes. If that is meant, set "
-            "UNMASK_MAX_EXPANDED to a larger number of bytes."
-        )
 
 
 def _decode(content: bytes, where: str) -> tuple[str, tuple[str, ...]]:

@@ -12,10 +12,12 @@ import pandas as pd
 
 from unmask.errors import InputError, SchemaError
 from unmask.files import limit
+from unmask.tables._packed import plain
 from unmask.tables._raw import raw_column
 from unmask.tables.decode import decode
 from unmask.tables.encode import Unlisted, encode
 from unmask.tables.infer import infer_schema
+from unmask.tables.narrow import NarrowColumn, columns_of, narrow, rows_of, stacked_numbers, together
 from unmask.tables.schema import Schema, quoted, repeats
 from unmask.tables.schema_json import schema_to_json
 
@@ -32,7 +34,7 @@ class Table:
 
     schema: Schema
     codes: np.ndarray  # rows x columns, smallest unsigned integers
-    numbers: np.ndarray  # rows x numeric columns, float64, NaN = missing
+    numbers: np.ndarray  # rows x numeric columns, float64, NaN = missing; of large tables what reads so (`narrow.py`)
     persons: np.ndarray | None = None  # the person id of each row as text, where the schema declares one
     notes: tuple[str, ...] = ()  # what a reader of the result should know about this table
 
@@ -76,20 +78,19 @@ class Table:
             )
         check_columns(frame, schema, where, person_needed=unlisted is Unlisted.ERROR)
         codes = np.empty((len(frame), len(schema.columns)), dtype=schema.code_type, order="F")
-        numbers = np.empty((len(frame), len(schema.numeric)), order="F")
-        place = {position: i for i, position in enumerate(schema.numeric)}
+        numbers: list[NarrowColumn] = []
         said: list[tuple[str, ...]] = []
         for position, column in enumerate(schema.columns):  # one at a time: what it is made of goes at once
             raw = raw_column(frame[column.name], where, from_file=from_file)
             encoded = encode(raw, column, where, unlisted=unlisted)
             codes[:, position] = encoded.codes
-            if position in place:
-                numbers[:, place[position]] = encoded.numbers
+            if encoded.number_of is not None:
+                numbers.append(narrow(encoded.number_of, encoded.index))
             notes += (raw.note,) if raw.note else ()
             said.append(encoded.notes)
         persons = _persons(frame[schema.person], where) if schema.person in frame.columns else None
         notes += tuple(note for each in said for note in each)
-        return cls(schema, codes, numbers, persons, notes)
+        return cls(schema, codes, together(numbers, len(frame)), persons, notes)
 
     def to_pandas(self) -> pd.DataFrame:
         """The values in the types they came in; columns that were dropped as identifiers do not come back."""
@@ -107,7 +108,7 @@ class Table:
         return replace(
             self,
             codes=np.take(self.codes.T, rows, axis=1).T,  # keeps columns contiguous
-            numbers=np.take(self.numbers.T, rows, axis=1).T,
+            numbers=rows_of(self.numbers, rows),
             persons=None if self.persons is None else self.persons[rows],
         )
 
@@ -116,9 +117,9 @@ class Table:
         positions = [self.schema.position(name) for name in names]
         schema = self.schema.with_columns(self.schema.columns[position] for position in positions)
         place = {position: i for i, position in enumerate(self.schema.numeric)}
-        numbers = self.numbers[:, [place[position] for position in positions if position in place]]
+        numbers = columns_of(self.numbers, [place[position] for position in positions if position in place])
         codes = self.codes[:, positions].astype(schema.code_type, order="F")
-        return replace(self, schema=schema, codes=codes, numbers=np.asfortranarray(numbers))
+        return replace(self, schema=schema, codes=codes, numbers=numbers)
 
     def split(self, share: float, *, seed: int) -> tuple[Table, Table]:
         """Two disjoint tables, the first with this share of the units; no unit is in both."""
@@ -137,7 +138,8 @@ class Table:
         seal = hashlib.sha256(schema_to_json(self.schema).encode())
         for column in self.codes.T:
             seal.update(np.ascontiguousarray(column).tobytes())
-        for numbers in self.numbers.T:  # one NaN, and no negative zero
+        for place in range(self.numbers.shape[1]):  # one NaN, and no negative zero
+            numbers = self.numbers[:, place]
             seal.update(np.where(np.isnan(numbers), np.nan, numbers + 0.0).tobytes())
         if self.persons is not None:
             seal.update("\x1f".join(self.persons).encode())
@@ -155,7 +157,7 @@ def concatenate(tables: Sequence[Table]) -> Table:
     return Table(
         first.schema,
         np.concatenate([table.codes.T for table in tables], axis=1).T,
-        np.concatenate([table.numbers.T for table in tables], axis=1).T,
+        stacked_numbers([table.numbers for table in tables]),
         None if any(person is None for person in persons) else np.concatenate(persons),  # type: ignore[arg-type]
         tuple(dict.fromkeys(note for table in tables for note in table.notes)),
     )
@@ -206,4 +208,4 @@ def _persons(series: pd.Series, where: str) -> np.ndarray:
             f"{where}: row {row} has no person id in column '{series.name}'.\n"
             "Give every row one: rows without it cannot be assigned to a unit of privacy."
         )
-    return series.astype(str).to_numpy(dtype=object)
+    return plain(series).astype(str).to_numpy(dtype=object)

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.release_leaks import changed
 from unmask.attacks.standing import links_of
+from unmask.audits.release import numbers
 from unmask.audits.release.audit import CHECKS, audit
 from unmask.audits.release.case import Case, Family
 from unmask.audits.release.leading.crowd import FEWEST, Crowd
@@ -235,6 +236,8 @@ def test_a_crowd_is_compared_with_the_others_and_linkage_weights_are_taken_of_mo
     plain = links_of(everybody, published, everybody, own=np.arange(600)).weights
     assert np.isin(np.round(linked.links.weights, 6), np.round(plain, 6)).all(), "as if everybody were asked about"
     assert Crowd.of(Release(real, (published,), holdout), 3, 300).others is None
+    few = Crowd.of(Release(real, (published,), holdout.take(np.arange(60))), 3, 40)
+    assert np.bincount(few.linked.members[80:]).tolist() == [20, 20], "as many on either side as there are"
     one_sided = Crowd.of(Release(real, (published,), holdout.take(np.arange(40))), 3, 40)
     assert len(one_sided.reference) == 340
     assert len(one_sided.linked) == 80, "there is nobody to compare members beside the crowd with"
@@ -260,7 +263,19 @@ def test_own_numbers_are_a_finding_where_they_are_carried_over_and_none_where_th
     found = {one.name: one for one in part.findings}
     assert found["own-number:fnlwgt"].severity is Severity.HIGH
     assert "in 100 people whose fnlwgt nobody else has" in found["own-number:fnlwgt"].title
-    assert found["own-number:fnlwgt"].exposure.hit == leaky.numbers[0].mine[0] > 500
-    assert dict(part.columns)["own numbers in the release"].sum() == sum(each.mine[0] for each in leaky.numbers)
+    assert found["own-number:fnlwgt"].exposure.hit == leaky.numbers[0].asked.mine[0] > 500
+    assert dict(part.columns)["own numbers in the release"].sum() == sum(each.asked.mine[0] for each in leaky.numbers)
     assert all(one.severity is Severity.NONE for one in numbers_part(clean).findings)
     assert numbers_part(case_of(Release(real, (published,), None))).findings == ()
+
+
+def test_own_numbers_of_another_year_are_no_finding(rng):
+    """The twin explains all of the excess, and then some of it: only what is beyond is certain."""
+    real, holdout, published = people(800)
+    case = case_of(Release(real, (carrying(real, published),), holdout))
+    found = case.numbers[0]
+    assert numbers._judged(case, found)[0] is Severity.HIGH
+    for explained, severity in ((1.0, Severity.NONE), (0.5, Severity.HIGH), (0.97, Severity.LOW)):
+        judged = numbers._judged(case, replace(found, explained=explained))
+        assert judged[0] is severity
+        assert ("Confounded" in judged[1]) is (severity is Severity.NONE)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.tables.test_kth_distances import table_of
+from unmask.tables import narrow
 from unmask.tables.distance import nearest, nearest_in_order
 from unmask.tables.metric import Gower, Hamming
 from unmask.tables.schema import Column, Kind, Schema
@@ -60,6 +61,21 @@ def test_the_same_as_row_by_row(small, seed):
     assert np.array_equal(best, expected)
     assert np.array_equal(rows, first)
     assert np.array_equal(asked.distances(KS, 2), expected)
+
+
+@pytest.mark.parametrize("decimals", [0, 1])
+def test_large_tables_keep_numbers_in_few_bytes_and_give_the_same(small, monkeypatch, decimals):
+    """Whole numbers are float32 to the loop, those with decimals are not."""
+    rng = np.random.default_rng(decimals)
+    schema = schema_of([4, 4, 3], 3)
+    queries, plain = drawn(schema, 60, rng), drawn(schema, 3_000, rng)
+    plain = replace(plain, numbers=np.asfortranarray(np.round(plain.numbers, decimals)))
+    monkeypatch.setattr(narrow, "FROM_ROWS", 0)
+    large = replace(plain, numbers=narrow.together([narrow.narrow(column) for column in plain.numbers.T], len(plain)))
+    assert _grouped.GroupedRows.of(large).groups.numbers.dtype == (np.float64 if decimals else np.float32)
+    one, other = (KthQuestion(queries, table, Gower(), None, False) for table in (plain, large))
+    for mine, theirs in zip(one.distances_and_rows(KS, 1), other.distances_and_rows(KS, 1), strict=True):
+        assert mine.tobytes() == theirs.tobytes()
 
 
 def test_some_queries_are_answered_by_groups_and_some_are_not(small):

@@ -15,6 +15,7 @@ from unmask.metrics.copies import Copies, copies
 from unmask.metrics.published_numbers import PublishedNumbers, published_numbers
 from unmask.results.figures import Figure, in_100
 from unmask.results.policy import Severity
+from unmask.stream import stream
 
 KNOWS_RELEASE = "Someone who holds the release and knows a person's record"
 REDO = "Drop or coarsen what makes these people stand out, generate anew, and audit again with the same seed."
@@ -116,8 +117,9 @@ class Case:
         release = self.release
         if release.holdout is None:
             return ()
+        rng, confidence = stream(self.plan.seed, "own numbers"), self.plan.confidence
         return published_numbers(
-            release.real, release.synthetic, holdout=release.holdout, confidence=self.plan.confidence
+            release.real, release.synthetic, holdout=release.holdout, confidence=confidence, rng=rng
         )
 
     @cached_property

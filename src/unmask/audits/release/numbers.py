@@ -15,6 +15,12 @@ from unmask.results.policy import Severity
 from unmask.results.result import Finding
 from unmask.stats import clopper_pearson, difference
 
+ROUND = "Numbers that are rounded, or drawn anew and not taken over, give nobody away like this."
+CONFOUNDED = (
+    "Confounded: numbers of real people stand among other real people too, more often than those of the holdout, as if they "
+    "belonged to another year or place. Cut the holdout at random from the same people."
+)
+
 
 def _tested(release: Release) -> int:
     return len(wide_columns(release.schema)) if release.holdout is not None else 0
@@ -36,12 +42,8 @@ def numbers_part(case: Case) -> Part:
 def _finding(case: Case, found: PublishedNumbers) -> Finding | None:
     if found.excess is None or found.p_value is None:
         return None
-    plan, error = case.plan, case.error(OWN_NUMBERS)
-    (hits, size), (control_hits, control_size) = found.mine, found.theirs
-    severity = Severity.NONE
-    if found.p_value <= error:
-        sure = difference(found.mine, found.theirs, confidence=case.strict(OWN_NUMBERS)).low
-        severity = max(Severity.LOW, plan.policy.severity(max(0.0, sure)), key=lambda one: one.rank)
+    (hits, size), (control_hits, control_size) = found.asked.mine, found.asked.theirs
+    severity, advice = _judged(case, found)
     return Finding(
         f"own-number:{found.column}",
         f"{words(hits / size)} people whose {found.column} nobody else has find that very number in the release "
@@ -51,12 +53,23 @@ def _finding(case: Case, found: PublishedNumbers) -> Finding | None:
         severity,
         figure(found.excess),
         None,
-        figure(clopper_pearson(control_hits, control_size, confidence=plan.confidence)),
-        f"{REDO} Numbers that are rounded, or drawn anew and not taken over, give nobody away like this."
-        if severity.rank
-        else case.untold(found.p_value <= 1 - plan.confidence),
-        of_attempts(_first(hits, size), _first(control_hits, control_size), plan.confidence),
+        figure(clopper_pearson(control_hits, control_size, confidence=case.plan.confidence)),
+        advice,
+        of_attempts(_first(hits, size), _first(control_hits, control_size), case.plan.confidence),
     )
+
+
+def _judged(case: Case, found: PublishedNumbers) -> tuple[Severity, str]:
+    """By what is certain of the excess, less what sizes of numbers, and what the blind twin, explain of it."""
+    if found.excess is None or found.p_value is None or found.p_value > case.error(OWN_NUMBERS):
+        beyond = found.p_value is not None and found.p_value <= 1 - case.plan.confidence
+        return Severity.NONE, case.untold(beyond)
+    sure = difference(found.asked.mine, found.asked.theirs, confidence=case.strict(OWN_NUMBERS)).low
+    sure -= max(0.0, found.excess.value - found.asked.excess)
+    if found.explained and sure <= found.explained:
+        return Severity.NONE, CONFOUNDED
+    severity = case.plan.policy.severity(max(0.0, sure - found.explained))
+    return max(Severity.LOW, severity, key=lambda one: one.rank), f"{REDO} {ROUND}"
 
 
 def _first(hits: int, size: int) -> Attempts:

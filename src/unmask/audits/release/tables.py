@@ -23,6 +23,7 @@ from unmask.audits.release.preflight.columns import (
     uninformative,
 )
 from unmask.errors import InputError, ParameterError
+from unmask.memory import give_back
 from unmask.tables._streamed import stacked
 from unmask.tables.encode import Unlisted
 from unmask.tables.infer import Hints
@@ -94,10 +95,12 @@ def read_release(
     known = _with_roles(known, secrets, keys, left_out)
     read_real = _under(loaded, known, Unlisted.ERROR)
     del loaded  # what was read takes as much room as what it becomes
+    give_back()
     # A value that only the holdout has would match nothing, which never happens to a member: so it is an error.
     read_holdout = None if held is None else _under(held, known, Unlisted.ERROR)
     del held
     read_sets = tuple(_under(sets.pop(0), known, Unlisted.NOTE) for _ in given)
+    give_back()
     _check_sizes(read_holdout, read_sets)
     told = [table for table in (read_real, *read_sets, read_holdout) if table is not None]
     notes = tuple(dict.fromkeys(note for table in told for note in table.notes))
@@ -170,7 +173,7 @@ def _inferred(
     seen, plain = _frame(real), replace(hints, identifiers=(), person=None, kinds=kinds)
     seen = replace(seen, frame=seen.frame[list(names)])
     if holdout is not None and (other := _frame(holdout)).from_file == seen.from_file:
-        seen = replace(seen, frame=stacked([seen.frame, other.frame[list(names)]]))
+        seen = replace(seen, frame=stacked([seen.frame, other.frame[list(names)]], from_file=seen.from_file))
     found = infer(seen, plain)
     identifiers = (*hints.identifiers, *found.schema.identifiers)
     return replace(found.schema, identifiers=identifiers, person=hints.person), found.readings

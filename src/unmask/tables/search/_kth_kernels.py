@@ -47,6 +47,34 @@ class Pairs(NamedTuple):
     unit: int  # steps that one mismatch counts
 
 
+class Room(NamedTuple):
+    """Arrays that `by_steps` works in: made by its caller, since numba takes a second to compile what makes and copies arrays."""
+
+    mismatches: np.ndarray  # queries of a group x candidates of a tile
+    steps: np.ndarray  # the same shape, uint16
+    found: np.ndarray  # rows of a tile, and one more
+    least: np.ndarray  # LANES, uint16
+    groups: np.ndarray  # LANES + 1
+    sums: np.ndarray  # GROUP x ROOM: the least sums so far
+    sizes: np.ndarray  # how many of them there are
+    scratch: np.ndarray  # ROOM
+    earlier: np.ndarray  # ROOM
+
+    @classmethod
+    def of(cls, width: int, mismatch_type: np.dtype) -> Room:
+        return cls(
+            np.empty((GROUP, width), mismatch_type),
+            np.empty((GROUP, width), np.uint16),
+            np.empty(width + 1, np.int64),
+            np.empty(LANES, np.uint16),
+            np.empty(LANES + 1, np.int64),
+            np.empty((GROUP, ROOM)),
+            np.empty(GROUP, np.int64),
+            np.empty(ROOM),
+            np.empty(ROOM),
+        )
+
+
 @inner()
 def _add_mismatches(sums, place, columns, codes, row, tile, low, high):
     for j in range(0, columns.shape[0], CODES_AT_ONCE):
@@ -209,6 +237,12 @@ def _sort(values, size, scratch):
 
 
 @inner()
+def _copy(values, size, target):
+    for i in range(size):
+        target[i] = values[i]
+
+
+@inner()
 def _gower_sum(pairs, row, mismatches, candidate):
     """Mismatches first, then numbers in the order of the schema."""
     queries, candidates, weights = pairs.queries.numbers, pairs.candidates.numbers, pairs.weights
@@ -248,17 +282,15 @@ def _first_at(pairs, row, mismatches, low, found, least):
 
 
 @njit(nogil=True, cache=True)
-def by_steps(pairs, start, stop, ks, mismatches, steps, found, best, rows):
+def by_steps(pairs, start, stop, ks, room, best, rows):
     """Fill `best` (queries x ks, full of infinity) with the k-th least Gower sum, for each k of rising `ks`.
 
     `rows` gets the first candidate with the least one, unless it is empty. Candidates are taken a tile at a time, whose sums
     stay in the cache. Rounding adds at most one step per column of numbers, so what is nearer than a sum has at most
     sum * unit + columns steps; one more for the rounding of floats.
     """
-    slack, least, k = pairs.weights.size + 1, np.empty(LANES, np.uint16), ks[-1]
-    scratch, groups = np.empty(ROOM), np.empty(LANES + 1, np.int64)
-    sums, sizes = np.empty((GROUP, ROOM)), np.empty(GROUP, np.int64)
-    whole = pairs.candidates.steps.shape[1]
+    mismatches, steps, found, least, groups, sums, sizes, scratch, earlier = room
+    slack, k, whole = pairs.weights.size + 1, ks[-1], pairs.candidates.steps.shape[1]
     for first in range(start, stop, GROUP):
         last = min(first + GROUP, stop)
         sizes[:] = 0
@@ -281,10 +313,10 @@ def by_steps(pairs, start, stop, ks, mismatches, steps, found, best, rows):
                 else:
                     needed = min(_reach(least, k, pairs.unit) + 2 * slack, OUT_OF_REACH - 1)
                 kept, limit = size, -1
-                earlier = sums[place, :kept].copy()
+                _copy(sums[place], kept, earlier)
                 while needed > limit:  # a second time where numbers lie outside their range: steps say little there
                     limit = needed
-                    sums[place, :kept] = earlier
+                    _copy(earlier, kept, sums[place])
                     count = _collect(near, least, limit, groups, found)
                     size = _measure(pairs, row, mine, low, found[:count], k, sums[place], kept, scratch)
                     if size < k:

@@ -122,11 +122,10 @@ def by_codes(tables: KthTables, ks: np.ndarray, rows: np.ndarray, workers: int) 
     best = np.full((task.rows, ks.size), np.inf)
 
     def run(low: int, high: int) -> None:
-        mismatches, steps, found = task.buffers()
         if task.measured:
-            _kth_kernels.by_steps(task.pairs, low, high, ks, mismatches, steps, found, best, rows)
+            _kth_kernels.by_steps(task.pairs, low, high, ks, task.room(), best, rows)
         else:
-            _kth_kernels.by_counting(task.pairs, low, high, ks, mismatches, best, rows)
+            _kth_kernels.by_counting(task.pairs, low, high, ks, task.mismatches(), best, rows)
 
     in_chunks(run, task.rows, workers)
     return best

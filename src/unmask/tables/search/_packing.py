@@ -141,11 +141,13 @@ class KthTask:
         """Whether there are numbers to measure, not only mismatches to count."""
         return self.pairs.weights.size > 0
 
-    def buffers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mismatches and steps of a group of queries against candidates, and room for row numbers."""
-        rows = self.pairs.candidates.narrow.shape[1]
-        shape = (kth.GROUP, min(rows, kth.TILE) if self.measured else rows)
-        return np.empty(shape, self.mismatch_type), np.empty(shape, np.uint16), np.empty(shape[1] + 1, np.int64)
+    def room(self) -> kth.Room:
+        """What `by_steps` works in."""
+        return kth.Room.of(min(self.pairs.candidates.narrow.shape[1], kth.TILE), self.mismatch_type)
+
+    def mismatches(self) -> np.ndarray:
+        """Room for mismatches of a group of queries against all candidates."""
+        return np.empty((kth.GROUP, self.pairs.candidates.narrow.shape[1]), self.mismatch_type)
 
 
 @dataclass(frozen=True, eq=False)

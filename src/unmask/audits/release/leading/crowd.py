@@ -106,11 +106,14 @@ class Crowd:
     def linked(self) -> Linked:
         """Linkage weights of more people. Others are strata of their own, by the mean of what either half taught the trees."""
         mine = Linked(self.standing.links, self.members, self.strata)
-        if self.others is None or len(np.unique(self.others.members)) < 2:  # members alone show nothing
+        if self.others is None:
             return mine
         rng = stream(len(self), "linked")
-        most = LINKED * max(np.bincount(self.members))
         sides = [np.flatnonzero(self.others.members == side) for side in (True, False)]
+        # As many on either side, as in the crowd: labels are then dealt alike in both.
+        most = min(LINKED * int(self.members.sum()), *map(len, sides))
+        if not most:
+            return mine
         rows = np.concatenate([_cut(side, most, rng)[0] for side in sides])
         people = self.others.people.take(rows)
         links = links_of(people, self.release, self.reference, own=len(self) + rows)
