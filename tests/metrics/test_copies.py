@@ -8,6 +8,7 @@ from unmask.datasets import planted
 from unmask.errors import InputError
 from unmask.metrics.copies import copies
 from unmask.stats import difference
+from unmask.tables import matching
 from unmask.tables.encode import Unlisted
 from unmask.tables.table import Table
 
@@ -44,3 +45,12 @@ def test_nothing_to_compare_is_said(people):
     assert copies(people.take([1]), people, holdout=people.take([3, 3])).excess is None
     with pytest.raises(InputError, match="no rows"):
         copies(people, people.take([]))
+
+
+def test_large_tables_give_the_same_by_keys(monkeypatch):
+    release = planted(400, leaked=40, columns=4, seed=2)
+    plain = copies(release.real, release.synthetic, holdout=release.holdout)
+    monkeypatch.setattr(matching, "MANY_ROWS", 0)
+    keyed = copies(release.real, release.synthetic, holdout=release.holdout)
+    assert (keyed.mine, keyed.theirs, keyed.identical) == (plain.mine, plain.theirs, plain.identical)
+    assert np.array_equal(keyed.published, plain.published)

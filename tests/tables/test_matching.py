@@ -4,12 +4,15 @@ from collections import Counter
 from itertools import count
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask.errors import ParameterError
-from unmask.tables.matching import By, count_matches, duplicates, group_ids
+from unmask.tables import matching
+from unmask.tables.matching import By, count_matches, duplicates, group_ids, occur_in, occur_once, row_keys
+from unmask.tables.read import read_table
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
 
@@ -111,3 +114,41 @@ def test_errors_say_what_to_do():
     for call, message in cases:
         with pytest.raises(ParameterError, match=message):
             call()
+
+
+def test_keys_of_large_tables_say_the_same_as_group_numbers(monkeypatch):
+    """Missing values, negative zeros and categories that the schema does not list included; block by block."""
+    frame = pd.DataFrame(
+        {"n": [1.5, 0.0, -0.0, None, None, 1.5, 2.5, 2.5], "c": ["a", "b", "b", None, None, "a", "a", "b"]}
+    )
+    first = read_table(frame)
+    second = Table.from_pandas(
+        pd.DataFrame({"n": [1.5, None, 2.5, 2.5, 0.0], "c": ["a", None, "z", "z", "b"]}), first.schema, unlisted="note"
+    )
+    monkeypatch.setattr(matching, "AT_ONCE", 3)
+    for by in By:
+        plain = np.concatenate(row_keys(first, second, by=by))
+        with monkeypatch.context() as patch:
+            patch.setattr(matching, "MANY_ROWS", 0)
+            keys = np.concatenate(row_keys(first, second, by=by))
+        assert np.array_equal(plain[:, None] == plain, keys[:, None] == keys), by
+    assert len(np.unique(keys)) > 1
+
+
+def test_keys_of_people_do_not_meet(monkeypatch, rng):
+    """A hundred thousand different rows of small numbers, which differ by single bits."""
+    table = read_table(pd.DataFrame({"a": np.arange(100_000) % 400, "b": np.arange(100_000) // 400}))
+    monkeypatch.setattr(matching, "MANY_ROWS", 0)
+    (keys,) = row_keys(table)
+    assert len(np.unique(keys)) == 100_000
+    assert abs((keys >> np.uint64(63)).mean() - 0.5) < 0.01
+    assert abs((keys & np.uint64(1)).mean() - 0.5) < 0.01
+
+
+def test_what_occurs_once_and_what_occurs_elsewhere():
+    values = np.array([3.0, 1.0, np.nan, 3.0, 2.0])
+    assert occur_once(values).tolist() == [False, True, False, False, True]
+    assert occur_in(values, np.array([2.0, np.nan, 3.0])).tolist() == [True, False, False, True, True]
+    assert occur_in(values, np.empty(0)).tolist() == [False] * 5
+    assert occur_once(np.array([7, 7, 1])).tolist() == [False, False, True]
+    assert occur_once(np.empty(0)).tolist() == []

@@ -9,7 +9,7 @@ import numpy as np
 from unmask.errors import InputError
 from unmask.stats import Estimate, clopper_pearson, difference
 from unmask.stats.labels import fisher
-from unmask.tables.matching import By, group_ids
+from unmask.tables.matching import By, occur_in, occur_once, row_keys
 from unmask.tables.table import Table
 from unmask.tables.units import units
 
@@ -41,16 +41,10 @@ def copies(
         if table is not None and not len(table):
             raise InputError(f"The {name} table has no rows to compare. Give it rows.")
     held = real.take(np.empty(0, dtype=np.int64)) if holdout is None else holdout
-    ids_s, ids_r, ids_h = group_ids(synthetic, real, held, by=by)
-    often = np.bincount(np.concatenate([ids_r, ids_h]), minlength=ids_s.max() + 1)
-    released = np.zeros(len(often), dtype=bool)
-    released[ids_s] = True
-    alone_r, alone_h = often[ids_r] == 1, often[ids_h] == 1
-    published = alone_r & released[ids_r]
-    mine, theirs = (
-        _of_persons(table, alone, released[ids])
-        for table, alone, ids in ((real, alone_r, ids_r), (held, alone_h, ids_h))
-    )
+    published_keys, *keys = row_keys(synthetic, real, held, by=by)
+    alone = np.split(occur_once(np.concatenate(keys)), [len(real)])
+    released = np.split(occur_in(np.concatenate(keys), published_keys), [len(real)])
+    mine, theirs = (_of_persons(table, *of_rows) for table, *of_rows in zip((real, held), alone, released, strict=True))
     notes = []
     if not mine[1]:
         notes.append("Every real row has an equal one, so nobody can be recognised by a verbatim copy.")
@@ -59,13 +53,13 @@ def copies(
     elif not theirs[1]:
         notes.append("Every holdout row has an equal one, so how many copies chance explains cannot be said.")
     return Copies(
-        clopper_pearson(int(np.isin(ids_s, ids_r).sum()), len(ids_s), confidence=confidence),
+        clopper_pearson(int(occur_in(published_keys, keys[0]).sum()), len(synthetic), confidence=confidence),
         clopper_pearson(*mine, confidence=confidence) if mine[1] else None,
         difference(mine, theirs, confidence=confidence) if mine[1] and theirs[1] else None,
         mine,
         theirs,
         fisher(mine, theirs) if mine[1] and theirs[1] else None,
-        published,
+        alone[0] & released[0],
         ("No copies proves nothing: rows moved by a tiny amount are no longer identical.",),
         tuple(notes),
     )

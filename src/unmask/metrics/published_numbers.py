@@ -14,6 +14,7 @@ from unmask.errors import InputError
 from unmask.stats import Estimate, difference
 from unmask.stats.labels import Strata, within
 from unmask.tables.exact import ExactValues, is_wide, rounded_like
+from unmask.tables.matching import occur_in, occur_once
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
 from unmask.tables.units import one_row_each
@@ -113,10 +114,10 @@ def published_numbers(
 def _asked(mine: np.ndarray, theirs: np.ndarray, among: np.ndarray) -> tuple[Asked, np.ndarray]:
     """People with numbers of their own, and which of the real ones have one that occurs in the table that is asked."""
     everybody = np.concatenate([mine, theirs])
-    rows = np.flatnonzero(_alone(everybody))
+    rows = np.flatnonzero(occur_once(everybody))
     members = rows < len(mine)
     own = everybody[rows]
-    hit = _occurs(own, among)
+    hit = occur_in(own, among)
     counts = [(int(hit[side].sum()), int(side.sum())) for side in (members, ~members)]
     return Asked(counts[0], counts[1], Strata.of(hit, members, _neighbours(own))), rows[members & hit]
 
@@ -129,25 +130,6 @@ def _explained(twin: Asked, larger: float) -> float:
     if not twin.both or within(twin.strata) > DIFFERS:
         return 0.0
     return max(0.0, difference(twin.mine, twin.theirs, confidence=1 - DIFFERS).high) * max(1.0, larger)
-
-
-def _alone(numbers: np.ndarray) -> np.ndarray:
-    """Which numbers occur once; missing ones are nobody's."""
-    order = np.argsort(numbers)
-    ordered = numbers[order]
-    differs = np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])
-    found = np.empty(len(numbers), dtype=bool)
-    found[order] = differs[1:] & differs[:-1] & ~np.isnan(ordered)
-    return found
-
-
-def _occurs(numbers: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """Which of these numbers occur in the others."""
-    ordered = np.sort(among)  # missing ones last
-    if not len(ordered):
-        return np.zeros(len(numbers), dtype=bool)
-    place = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
-    return np.asarray(ordered[place] == numbers)
 
 
 def _neighbours(numbers: np.ndarray) -> np.ndarray:

@@ -45,7 +45,7 @@ def copies_part(case: Case) -> Part:
                 _exposure(found, plan.confidence),
             )
         )
-    columns = (("verbatim in the release", found.published.astype(np.int64)),)
+    columns = (("verbatim in the release", found.published.astype(np.uint8)),)
     return ReleasePart(tuple(findings), notes=found.notes, columns=columns, stands={"copies": stands})
 
 
