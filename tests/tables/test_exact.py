@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from unmask.tables import exact
 from unmask.tables.exact import MISSING, NOBODY, ExactValues, rounded_like, significant, step_of
 from unmask.tables.read import read_table
+from unmask.tables.table import Table
 
 
 def table(frame, schema=None, **more):
@@ -87,3 +89,19 @@ def test_people_are_rounded_as_the_release_rounds():
     release = table({"amount": [1230, 20, 1200], "town": list("aab")}, people.schema, unlisted="note")
     assert rounded_like(people, release).numbers[:, 0].tolist() == [1230, 1270, 20]
     assert rounded_like(people, people) is people
+
+
+def test_whole_numbers_are_looked_up_as_they_are_searched_for(monkeypatch):
+    """Numbers outside, between and missing included; numbers that are not whole, or too far apart, are searched for."""
+    people = read_table(pd.DataFrame({"n": [-3.0, 5.0, 40.0, None, 5.0], "x": [0.5, 1.0, 2.0, 3.0, 4.0]}))
+    other = pd.DataFrame({"n": [5.0, 4.0, None, -3.0, 40.0, 39.5], "x": [1.0, 0.5, 1.5, 9.0, None, 4.0]})
+    table = Table.from_pandas(other, people.schema, unlisted="note")
+    values = ExactValues(people)
+    assert list(values._codes_of_whole) == [0]
+    found = values.find(table)
+    assert found[:, 0].tolist() == [1, -1, -1, 0, 2, -1]
+    monkeypatch.setattr(exact, "MOST_CODES", 0)
+    searched = ExactValues(people)
+    assert not searched._codes_of_whole
+    assert np.array_equal(searched.find(table), found)
+    assert np.array_equal(searched.codes, values.codes)

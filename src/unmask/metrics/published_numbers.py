@@ -25,17 +25,17 @@ DIFFERS = 0.05  # the level at which real table and holdout are said to differ b
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class OwnNumbers:
     """Real people and holdout people with a number of their own, and how many of these stand in a table."""
 
     mine: tuple[int, int]  # real people whose number stands in it, and all with one of their own
     theirs: tuple[int, int]  # the same of the holdout
     strata: Strata  # by neighbouring numbers
 
-    def __add__(self, other: Asked) -> Asked:
+    def __add__(self, other: OwnNumbers) -> OwnNumbers:
         """Both together. The people of the holdout may be the same ones: that is said to be chance less often than it is."""
         counts = [(a[0] + b[0], a[1] + b[1]) for a, b in ((self.mine, other.mine), (self.theirs, other.theirs))]
-        return Asked(counts[0], counts[1], self.strata.and_of(other.strata))
+        return OwnNumbers(counts[0], counts[1], self.strata.and_of(other.strata))
 
     @property
     def both(self) -> bool:
@@ -57,7 +57,7 @@ class PublishedNumbers:
     """Of one column: people with a number of their own, in real table and holdout together, and whose is published."""
 
     column: str
-    asked: Asked  # of the synthetic table
+    asked: OwnNumbers  # of the synthetic table
     excess: Estimate | None  # the share of real people less that of the holdout
     p_value: (
         float | None
@@ -111,7 +111,7 @@ def published_numbers(
     return tuple(found)
 
 
-def _asked(mine: np.ndarray, theirs: np.ndarray, among: np.ndarray) -> tuple[Asked, np.ndarray]:
+def _asked(mine: np.ndarray, theirs: np.ndarray, among: np.ndarray) -> tuple[OwnNumbers, np.ndarray]:
     """People with numbers of their own, and which of the real ones have one that occurs in the table that is asked."""
     everybody = np.concatenate([mine, theirs])
     rows = np.flatnonzero(occur_once(everybody))
@@ -119,10 +119,10 @@ def _asked(mine: np.ndarray, theirs: np.ndarray, among: np.ndarray) -> tuple[Ask
     own = everybody[rows]
     hit = occur_in(own, among)
     counts = [(int(hit[side].sum()), int(side.sum())) for side in (members, ~members)]
-    return Asked(counts[0], counts[1], Strata.of(hit, members, _neighbours(own))), rows[members & hit]
+    return OwnNumbers(counts[0], counts[1], Strata.of(hit, members, _neighbours(own))), rows[members & hit]
 
 
-def _explained(twin: Asked, larger: float) -> float:
+def _explained(twin: OwnNumbers, larger: float) -> float:
     """What the blind twin differs by at most, in a table that is so many times as large; 0 where it does not differ.
 
     A table of c times the rows meets at most c times the numbers, so that is what it may differ by.

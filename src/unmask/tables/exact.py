@@ -20,6 +20,7 @@ NOBODY = -1  # elsewhere: a value that none of the people has
 DIGITS = 12  # significant ones of a number that is not whole: 0.1 + 0.2 is 0.3
 ROUGH = 3  # significant digits, beside all of them: releases round, and add noise
 AT_ONCE = 2**16  # numbers that are divided at a time
+MOST_CODES = 2**22  # of whole numbers that are looked up
 STEPS = 10.0 ** np.arange(12, -10, -1)  # to which a release may be rounded, the coarsest first
 
 
@@ -70,6 +71,8 @@ class ExactValues:
         if not len(distinct):
             return np.full(len(table), NOBODY, dtype=np.int32)
         numbers = self.numbers(table, position)
+        if position in self._codes_of_whole:
+            return _looked_up(numbers, distinct[0], self._codes_of_whole[position])
         place = np.minimum(np.searchsorted(distinct, numbers), len(distinct) - 1)
         return np.where(distinct[place] == numbers, place, NOBODY).astype(np.int32)
 
@@ -82,11 +85,32 @@ class ExactValues:
             found[position] = np.unique(numbers[~np.isnan(numbers)])
         return found
 
+    @cached_property
+    def _codes_of_whole(self) -> dict[int, np.ndarray]:
+        """The codes of whole numbers from the least to the largest, where these are not too many: faster than a search."""
+        found = {}
+        for position, distinct in self._distinct.items():
+            if len(distinct) and distinct[-1] - distinct[0] < MOST_CODES and (np.rint(distinct) == distinct).all():
+                codes = np.full(int(distinct[-1] - distinct[0]) + 1, NOBODY, dtype=np.int32)
+                codes[(distinct - distinct[0]).astype(np.int64)] = np.arange(len(distinct), dtype=np.int32)
+                found[position] = codes
+        return found
+
     def numbers(self, table: Table, position: int) -> np.ndarray:
         """A numeric column of a table as it is compared: at so many digits, NaN where there is none."""
         numbers = table.numbers[:, table.schema.numeric.index(position)] + 0.0  # -0.0 is 0.0
         whole = table.schema.columns[position].is_integral
         return numbers if whole and self.digits >= DIGITS else significant(numbers, self.digits)
+
+
+def _looked_up(numbers: np.ndarray, least: float, codes: np.ndarray) -> np.ndarray:
+    """The code of each number; NOBODY for those that are outside, missing or not whole."""
+    with np.errstate(invalid="ignore"):
+        place = numbers - least
+        inside = (place >= 0) & (place < len(codes)) & (np.rint(place) == place)
+    found = codes[np.where(inside, place, 0.0).astype(np.int64)]
+    found[~inside] = NOBODY
+    return found
 
 
 def is_wide(column: Column) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from unmask.audits.part import Part, SomePeople
 from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, Family, ReleasePart, words
 from unmask.audits.release.exposure import of_names
-from unmask.audits.release.leading.crowd import FEWEST, Crowd
+from unmask.audits.release.leading.crowd import FEWEST, LINKED, MOST_OTHERS, Crowd
 from unmask.audits.release.leading.judging import LEARNT, LEARNT_NAME, LINKAGE, led
 from unmask.audits.release.leading.naming import named
 from unmask.audits.release.scoring import ATTACKS, judge_scores, rows_left_out
@@ -211,7 +211,7 @@ def _group_rows(
 
 
 def _seconds(case: Case) -> float:
-    """The crowd against release and crowd, and every attack of its own."""
+    """The crowd against release and crowd, linkage weights of others, and every attack of its own."""
     real, published, held, width = case.sizes
     if not held:
         return 0.0
@@ -221,7 +221,9 @@ def _seconds(case: Case) -> float:
         most = entry.most(case.plan.people, published)
         looked_at = min(entry.rows, published)
         own += entry.pair * width * (min(most, real) + min(most, held)) * (looked_at + held / 2)
-    return 2.5 + 0.3e-9 * width * crowd * (published + 3 * crowd) + own + 2e-6 * published
+    others = min(MOST_OTHERS, real) + min(MOST_OTHERS, held)
+    linked = 4e-12 * width * (1 + LINKED) * crowd * (published + others)
+    return 2.5 + 0.3e-9 * width * crowd * (published + 3 * crowd) + linked + own + 2e-6 * published
 
 
 MEMBERSHIP = Check("membership", membership_part, (LEARNT, LINKAGE, OWN), cost=15, seconds=_seconds)
