@@ -83,12 +83,15 @@ def occur_once(values: np.ndarray) -> np.ndarray:
 
 def occur_in(values: np.ndarray, among: np.ndarray) -> np.ndarray:
     """Which values occur in the others."""
+    found = np.zeros(len(values), dtype=bool)
     if not len(among):
-        return np.zeros(len(values), dtype=bool)
-    ordered = np.sort(among)  # missing ones last
-    place = np.searchsorted(ordered, values)
+        return found
+    order = np.argsort(values)  # neighbours are found beside each other: several times as fast for large tables
+    asked, ordered = values[order], np.sort(among)  # missing ones last
+    place = np.searchsorted(ordered, asked)
     np.minimum(place, len(ordered) - 1, out=place)
-    return np.asarray(ordered[place] == values)
+    found[order] = ordered[place] == asked
+    return found
 
 
 def count_matches(

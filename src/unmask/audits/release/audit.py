@@ -32,6 +32,7 @@ from unmask.audits.release.tables import Release, file_name, read_release
 from unmask.audits.release.timing import Clock
 from unmask.audits.release.usefulness import USEFULNESS
 from unmask.audits.runner import Runner
+from unmask.memory import give_back
 from unmask.results.grid import Cell
 from unmask.results.policy import Policy, Severity
 from unmask.results.result import Facts, Finding, Input, NotTested, Records, Result, describe_input
@@ -136,6 +137,7 @@ class ReleaseAudit:
             else:
                 began = time.monotonic()
                 parts.append(check.run(case))
+                give_back()  # so that the next part has room for large arrays
                 clock.done(case, check, began)
         runner.progress(total, total)
         explained = _explained(parts)

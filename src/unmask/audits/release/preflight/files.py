@@ -16,7 +16,7 @@ from unmask.stats import Estimate, auc
 from unmask.stats.labels import fisher
 from unmask.stream import stream
 from unmask.tables.exact import ExactValues
-from unmask.tables.matching import group_ids
+from unmask.tables.matching import occur_in, occur_once, row_keys
 from unmask.tables.noticed import Level, Noticed
 from unmask.tables.table import Table
 from unmask.tables.units import units
@@ -122,18 +122,16 @@ def _shared_rows(real: Table, holdout: Table) -> tuple[np.ndarray, np.ndarray]:
     If the holdout is a random cut, a row of it has an equal among real people as often as a real person has. Where the real
     table was rid of equal rows, those within the holdout tell, or, if it was too, how often independent columns meet.
     """
-    ids_r, ids_h = group_ids(real, holdout)
-    groups = max(ids_r.max(), ids_h.max()) + 1
-    often, held = (np.bincount(ids, minlength=groups) for ids in (ids_r, ids_h))
-    shared = often[ids_h] > 0
-    twins, cousins = often[ids_r] > 1, held[ids_h] > 1
+    mine, theirs = row_keys(real, holdout)
+    shared = occur_in(theirs, mine)
+    twins, cousins = ~occur_once(mine), ~occur_once(theirs)
     explained = max(twins.mean(), 1 - (1 - cousins.mean()) ** max(1.0, len(real) / len(holdout)))
     if not explained:
         explained = np.minimum(1.0, UNEVEN * len(real) * _frequency(holdout)).mean()
     more = fisher((int(shared.sum()), len(shared)), (int(twins.sum()), len(twins))) <= UNLIKELY
     if not more or shared.mean() - explained < NOTABLE:
         return np.zeros(len(real), dtype=bool), np.zeros(len(holdout), dtype=bool)
-    return np.isin(ids_r, ids_h[shared]), shared
+    return occur_in(mine, theirs[shared]), shared
 
 
 def _frequency(table: Table) -> np.ndarray:
@@ -150,8 +148,8 @@ def _check_release_is_no_holdout(release: Release) -> None:
     holdout = release.holdout
     for table in release.sets:
         if holdout is not None and len(table) == len(holdout) and len(table) > 1:
-            ids, held = group_ids(table, holdout)
-            if np.array_equal(np.sort(ids), np.sort(held)) and len(np.unique(ids)) > 1:
+            rows, held = (np.sort(keys) for keys in row_keys(table, holdout))
+            if np.array_equal(rows, held) and rows[0] != rows[-1]:
                 raise InputError(
                     "The synthetic table and the holdout hold the same rows: there is nothing to compare.\n"
                     "Name the published table first, and a file of people whom the generator never saw with --holdout."
