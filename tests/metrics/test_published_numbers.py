@@ -74,8 +74,9 @@ def test_one_random_row_of_a_person_is_asked_about():
         found = asked(replace(real, persons=persons), synthetic, holdout, seed)
         assert found.asked.mine == (3, 3)
         assert found.asked.theirs[1] == 4
-        seen.add(tuple(found.published.tolist()))
-    assert seen == {(True, False, True, True), (False, True, True, True)}
+        assert found.published.all()
+        seen.add(tuple(found.rows.tolist()))
+    assert seen == {(0, 2, 3), (1, 2, 3)}
 
 
 def test_columns_in_which_people_can_have_their_own_numbers():

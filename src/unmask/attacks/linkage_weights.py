@@ -8,9 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from unmask.attacks._attack import Secret
-from unmask.attacks._known import Coarsening
-from unmask.attacks.standing import Agreements
-from unmask.tables.exact import ExactValues, rounded_like
+from unmask.attacks.standing import links_of
 from unmask.tables.table import Table
 from unmask.threats.knowledge import Access, Goal
 from unmask.threats.view import View
@@ -33,6 +31,4 @@ class LinkageWeights:
         return self
 
     def score(self, view: View, targets: Table, secret: Secret | None, rng: np.random.Generator) -> np.ndarray:
-        coarse = Coarsening.of(view.synthetic)
-        people, others = (rounded_like(coarse.apply(each), view.synthetic) for each in (targets, view.reference))
-        return Agreements.of(ExactValues(people), view.synthetic, others, None, fully=False).links.weights
+        return links_of(targets, view.synthetic, view.reference, own=None).weights

@@ -23,7 +23,6 @@ from unmask.tables.search.agreement import Agreement
 from unmask.tables.search.best_match import BestMatch
 from unmask.tables.table import Table
 
-EXACT = "exact"  # numbers about values as they are
 MOST_PAIRS = 120  # of columns, about which people are asked together
 MOST_CELLS = 4_000_000  # of two columns: counted directly, beyond them by hashing
 AT_ONCE = 2**18  # rows of a table that are read at a time
@@ -36,8 +35,8 @@ class SharedValues:
     """People in the code space of a comparison, with how often each value of a person occurs."""
 
     people: np.ndarray  # codes
-    release: int  # rows of it
-    reference: int
+    release_rows: int
+    reference_rows: int
     in_release: np.ndarray  # people x columns: rows of the release with the same value
     in_reference: np.ndarray  # people x columns: other reference people with the same value
 
@@ -46,22 +45,24 @@ class SharedValues:
         """What an agreement adds to a match: the weight, and the penalty that is not paid."""
         return self.weights + PENALTY
 
-    def only(self, *, rows: np.ndarray | None = None, columns: list[int] | None = None) -> SharedValues:
-        """Some of the people, or some of the columns."""
-        mine = slice(None) if rows is None else rows
-        width = slice(None) if columns is None else columns
-        people, found, known = (each[mine][:, width] for each in (self.people, self.in_release, self.in_reference))
-        return replace(self, people=people, in_release=found, in_reference=known)
+    def only(self, columns: list[int]) -> SharedValues:
+        """Some of the columns."""
+        return replace(
+            self,
+            people=self.people[:, columns],
+            in_release=self.in_release[:, columns],
+            in_reference=self.in_reference[:, columns],
+        )
 
     @property
     def weights(self) -> np.ndarray:
         """-log of the share of reference people who have the value: what an agreement is worth (people x columns)."""
-        return -np.log((self.in_reference + 0.5) / (self.reference + 1.0))
+        return -np.log((self.in_reference + 0.5) / (self.reference_rows + 1.0))
 
     @property
     def ratios(self) -> np.ndarray:
         """Log ratio of the shares of the release and of the reference that have the value; 0 where there is none."""
-        ratio = np.log((self.in_release + 0.5) / (self.release + 1.0)) + self.weights
+        ratio = np.log((self.in_release + 0.5) / (self.release_rows + 1.0)) + self.weights
         return np.where(self.people >= 0, ratio, 0.0)
 
 
@@ -79,6 +80,11 @@ class WeightedLinks:
     @property
     def weights(self) -> np.ndarray:
         return np.asarray(self.best - self.usual, dtype=np.float64)
+
+    @property
+    def found(self) -> np.ndarray:
+        """The share of each person's own weight that the best match in the release has."""
+        return np.asarray(self.best / np.maximum(self.worth.sum(axis=1), 1e-9))
 
     def and_of(self, more: WeightedLinks) -> WeightedLinks:
         """Those of more people behind these."""
@@ -160,11 +166,6 @@ class Standing:
     exact: SharedValues
     links: WeightedLinks
 
-    @property
-    def found(self) -> np.ndarray:
-        """The share of each person's own weight that the best match in the release has."""
-        return np.asarray(self.links.best / _whole(self.links.worth))
-
 
 def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray | None = None) -> Standing:
     """Numbers about every person. `own` is the place of each person in the reference, None if they are not in it.
@@ -175,25 +176,25 @@ def standing(people: Table, release: Table, reference: Table, *, own: np.ndarray
     compared = Agreements.of(ExactValues(people), release, reference, own)
     exact, links = compared.shared, compared.links
     parts: list[tuple[str, np.ndarray]] = [
-        ("linkage", links.best - links.usual),
-        ("found", links.best / _whole(links.worth)),
+        ("linkage", links.weights),
+        ("found", links.found),
         *_near(compared),
     ]
-    parts += value_numbers(exact, people.schema.names, EXACT)
+    parts += _value_numbers(exact, people.schema.names, "exact")
     parts += _pairs(compared)
     if wide := [place for place in people.schema.numeric if is_wide(people.schema.columns[place])]:
         rough = Agreements.of(ExactValues(people, digits=ROUGH), release, reference, own, fully=False)
         parts.append(("linkage, rough", rough.links.weights))
         names = tuple(people.schema.names[place] for place in wide)
-        parts += value_numbers(rough.shared.only(columns=wide), names, "rough")
+        parts += _value_numbers(rough.shared.only(wide), names, "rough")
     if people.schema.numeric:
-        parts += value_numbers(_bins(people, release, reference, own), people.schema.names, "bin")
+        parts += _value_numbers(_bins(people, release, reference, own), people.schema.names, "bin")
     parts += _distances(people, release, reference, own)
     names, values = tuple(name for name, _ in parts), np.column_stack([value for _, value in parts])
     return Standing(names, values, exact, links)
 
 
-def links_of(people: Table, release: Table, reference: Table, *, own: np.ndarray) -> WeightedLinks:
+def links_of(people: Table, release: Table, reference: Table, *, own: np.ndarray | None) -> WeightedLinks:
     """Linkage weights alone, which cost a fraction of all numbers."""
     people, reference = _as_released(release, people, reference)
     return Agreements.of(ExactValues(people), release, reference, own, fully=False).links
@@ -203,11 +204,6 @@ def _as_released(release: Table, *tables: Table) -> Iterator[Table]:
     """People as the release would write them."""
     coarse = Coarsening.of(release)
     return (rounded_like(coarse.apply(table), release) for table in tables)
-
-
-def _whole(worth: np.ndarray) -> np.ndarray:
-    """What a match in every column would be worth."""
-    return np.asarray(np.maximum(worth.sum(axis=1), 1e-9))
 
 
 def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -223,13 +219,13 @@ def _alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def _near(compared: Agreements) -> Iterator[tuple[str, np.ndarray]]:
     """Log ratio of the shares of either table that are equal but for so many columns."""
     rows = np.cumsum(compared.found.near, axis=1) + 0.5, np.cumsum(compared.others.near, axis=1) + 0.5
-    sizes = compared.shared.release + 1.0, compared.shared.reference + 1.0
+    sizes = compared.shared.release_rows + 1.0, compared.shared.reference_rows + 1.0
     for unequal in range(rows[0].shape[1]):
         ratio = np.log(rows[0][:, unequal] / sizes[0]) - np.log(rows[1][:, unequal] / sizes[1])
         yield f"within {unequal} columns", ratio
 
 
-def value_numbers(compared: SharedValues, names: tuple[str, ...], kind: str) -> Iterator[tuple[str, np.ndarray]]:
+def _value_numbers(compared: SharedValues, names: tuple[str, ...], kind: str) -> Iterator[tuple[str, np.ndarray]]:
     """Each value of a person: more often in the release? And together: how rare are those that occur?"""
     ratios, weights = compared.ratios, compared.weights
     for place, name in enumerate(names):
@@ -256,8 +252,8 @@ def _pairs(compared: Agreements) -> Iterator[tuple[str, np.ndarray]]:
     whole = np.stack([(shared.people[:, pair] >= 0).all(axis=1) for pair in map(list, compared.pairs)], axis=1)
     if compared.own is not None:
         known = known - whole
-    rarity = -np.log((np.maximum(known, 0.0) + 0.5) / (shared.reference + 1.0))
-    ratios = np.where(whole, np.log((found + 0.5) / (shared.release + 1.0)) + rarity, 0.0)
+    rarity = -np.log((np.maximum(known, 0.0) + 0.5) / (shared.reference_rows + 1.0))
+    ratios = np.where(whole, np.log((found + 0.5) / (shared.release_rows + 1.0)) + rarity, 0.0)
     occurring = np.where(found > 0, rarity, 0.0)
     yield "pairs: all", ratios.sum(axis=1)
     yield "pairs: rarity of those that occur", occurring.sum(axis=1)

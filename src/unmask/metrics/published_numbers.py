@@ -33,7 +33,7 @@ class OwnNumbers:
     strata: Strata  # by neighbouring numbers
 
     def __add__(self, other: OwnNumbers) -> OwnNumbers:
-        """Both together. The people of the holdout may be the same ones: that is said to be chance less often than it is."""
+        """Both together. People of the holdout are then counted twice, so that the twin alarms too often: the safe side."""
         counts = [(a[0] + b[0], a[1] + b[1]) for a, b in ((self.mine, other.mine), (self.theirs, other.theirs))]
         return OwnNumbers(counts[0], counts[1], self.strata.and_of(other.strata))
 
@@ -63,7 +63,8 @@ class PublishedNumbers:
         float | None
     )  # one-sided, of "no more often than in the holdout, among people with numbers of the same size"
     explained: float  # of the excess at most: what real table and holdout differ by themselves; 0 if they do not
-    published: np.ndarray  # of each real row: a number of its own, which stands in the synthetic table
+    rows: np.ndarray  # of the real table: those that were asked about, one for each person
+    published: np.ndarray  # which of them have a number of their own that stands in the synthetic table
 
 
 def wide_columns(schema: Schema) -> list[str]:
@@ -97,8 +98,8 @@ def published_numbers(
         mine, theirs = mine[rows], theirs[held]
         asked, hit = _asked(mine, theirs, released)
         del released
-        published = np.zeros(len(real), dtype=bool)
-        published[everybody[hit]] = True
+        published = np.zeros(len(everybody), dtype=bool)
+        published[hit] = True
         halves = [_asked(mine[half], theirs, mine[~half])[0] for half in (first, ~first)]
         larger = 2 * len(synthetic) / len(everybody)
         found.append(
@@ -108,6 +109,7 @@ def published_numbers(
                 difference(asked.mine, asked.theirs, confidence=confidence) if asked.both else None,
                 within(asked.strata) if asked.both else None,
                 _explained(halves[0] + halves[1], larger),
+                everybody,
                 published,
             )
         )

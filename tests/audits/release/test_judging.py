@@ -10,8 +10,9 @@ from scipy.stats import norm
 
 from unmask.attacks.standing import WeightedLinks
 from unmask.audits.release import criteria, soundness
-from unmask.audits.release.copies import COPYING, _exposure, _plus
+from unmask.audits.release.copies import COPYING, _plus
 from unmask.audits.release.criteria import FAMILIES, _criterion_finding, _group_cells, _group_sizes, _lower
+from unmask.audits.release.exposure import of_counts
 from unmask.audits.release.leading import judging as leading
 from unmask.audits.release.leading import planted as planting
 from unmask.audits.release.leading.crowd import STRATA, Crowd, Linked
@@ -20,7 +21,6 @@ from unmask.audits.release.leading.naming import _by_learner, _by_linkage, named
 from unmask.audits.release.leading.planted import SEEN, TRIALS, PlantedLeak, _dealt, _grown_within, _Halves, in_words
 from unmask.audits.release.membership import _groups, _naming
 from unmask.audits.release.soundness import NOTHING, blind_auc, controls_part, permuted_auc
-from unmask.metrics.copies import Copies
 from unmask.results.policy import Policy, Severity
 from unmask.stats import Listing, auc, clopper_pearson, difference, tpr_at_fpr
 from unmask.stats.labels import Strata, top_test
@@ -30,7 +30,7 @@ from unmask.tables.schema import Origin
 
 def case_of(crowd=None, seed=3, confidence=0.95):
     plan = SimpleNamespace(confidence=confidence, seed=seed, policy=Policy(), people_rate=0.1, people=150)
-    return SimpleNamespace(plan=plan, crowd=crowd, error=lambda family: (1 - confidence) * family.weight)
+    return SimpleNamespace(plan=plan, crowd=crowd, refused=set(), error=lambda family: (1 - confidence) * family.weight)
 
 
 def crowd_of(rng, size=200, shift=0.0, **more):
@@ -44,7 +44,8 @@ def crowd_of(rng, size=200, shift=0.0, **more):
             return 2 * size
 
     linked = Linked(None, members, parts["strata"])
-    return Stub(**parts | {"blind": scores, "linkage": scores, "linked": linked} | more)
+    known = {"blind": scores, "linkage": scores, "linked": linked, "reference": scores}
+    return Stub(**parts | known | more)
 
 
 def scored(crowd, halves=False):
@@ -79,12 +80,10 @@ def test_copies_count_the_people_of_both_sides():
     """Six of 50 unique people stand in the release, and 2 of 100 of the holdout."""
     unique, excess = clopper_pearson(6, 50), difference((6, 50), (2, 100))
     assert _plus(unique, excess).value == pytest.approx(0.02)
-    published = np.arange(80) < 6
-    found = _exposure(Copies(unique, unique, excess, (6, 50), (2, 100), 0.01, published, (), ()), 0.95)
+    found = of_counts((6, 50), (2, 100), 0.95)
     assert (found.attacked, found.hit) == (50, 6)
     assert found.above.value == pytest.approx(50 * (0.12 - 0.02))
-    assert _exposure(Copies(unique, unique, None, (6, 50), (0, 0), None, published, (), ()), 0.95).above is None
-    assert _exposure(Copies(unique, None, None, (0, 0), (0, 0), None, published, (), ()), 0.95).attacked == 0
+    assert of_counts((6, 50), None, 0.95).above is None
     assert 0 < COPYING.weight < 1
 
 
@@ -194,9 +193,9 @@ def test_severity_follows_what_is_certain(rng):
 
 def test_people_are_named_by_either_list_at_half_of_the_rate(rng):
     values = rng.normal(size=(400, 2))
-    standing = SimpleNamespace(found=np.ones(400), values=values)
+    standing = SimpleNamespace(links=SimpleNamespace(found=np.ones(400)), values=values)
     crowd = crowd_of(rng, standing=standing)
-    crowd.linkage[:20] += 50
+    standing = SimpleNamespace(links=SimpleNamespace(found=np.ones(400)), values=values)
     p = _by_linkage(crowd)
     others = crowd.linkage[200:]
     assert p == pytest.approx([(1 + (others >= score).sum()) / 201 for score in crowd.linkage[:200]])
@@ -401,6 +400,11 @@ def test_kinds_of_planted_leaks_have_their_names(people, monkeypatch):
         "exact numbers carried over",
         "any leak that names people",
     ]
+    late = case_of()
+    late.refused.add("own numbers")
+    assert "exact numbers carried over" not in [name for name, _ in planting._kinds(late, crowd)], (
+        "it was not looked for"
+    )
 
 
 def test_shares_by_group_are_of_people_who_were_looked_at(people):

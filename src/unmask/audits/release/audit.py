@@ -134,6 +134,7 @@ class ReleaseAudit:
             runner.progress(sum(before.cost for before in CHECKS[:place]), total)
             if reason := clock.refuses(case, check):
                 skipped.append(NotTested(check.name, reason, LONGER))
+                case.refused.add(check.name)
             else:
                 began = time.monotonic()
                 parts.append(check.run(case))
@@ -203,7 +204,7 @@ def _without_holdout(release: Release) -> tuple[NotTested, ...]:
     if release.holdout is not None:
         return ()
     reason = "there is no holdout, so what the release adds cannot be separated from what the population teaches"
-    names = ("membership", "singling out, linking and inferring against a control", "instrument check")
+    names = ("membership", "singling out, linking and inferring against a control", "own numbers", "instrument check")
     return tuple(NotTested(name, reason, HOW_TO_GET_A_HOLDOUT) for name in names)
 
 

@@ -45,6 +45,7 @@ class Case:
     plan: ReleasePlan
     families: tuple[Family, ...] = ()
     workers: int = 1
+    refused: set[str] = field(default_factory=set)  # parts that were left out: what they would have seen is not claimed
 
     def error(self, family: Family) -> float:
         """The chance of a false finding that each comparison of a family may have."""

@@ -6,12 +6,10 @@ import numpy as np
 
 from unmask.audits.part import Part
 from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, Family, ReleasePart, words
-from unmask.audits.release.exposure import of_attempts
-from unmask.metrics.copies import Copies
-from unmask.metrics.legal import Attempts
+from unmask.audits.release.exposure import of_counts
 from unmask.results.figures import figure
 from unmask.results.policy import Severity
-from unmask.results.result import Exposure, Finding
+from unmask.results.result import Finding
 from unmask.stats import Estimate, clopper_pearson
 from unmask.threats.targets import independent_log_likelihood
 
@@ -32,7 +30,7 @@ def copies_part(case: Case) -> Part:
             Finding(
                 "copies",
                 f"{words(found.unique.value)} unique real people stand verbatim in the release "
-                f"({_published(found.unique):,} of {found.unique.n:,})",
+                f"({found.mine[0]:,} of {found.mine[1]:,})",
                 f"{KNOWS_RELEASE} looks for it.",
                 "singling out",
                 severity,
@@ -42,31 +40,11 @@ def copies_part(case: Case) -> Part:
                 f"{REDO} Deleting the copies alone leaves holes, which tell as much."
                 if severity.rank
                 else case.unproven(figure(excess)),
-                _exposure(found, plan.confidence),
+                of_counts(found.mine, found.theirs if found.excess else None, plan.confidence),
             )
         )
     columns = (("verbatim in the release", found.published.astype(np.uint8)),)
     return ReleasePart(tuple(findings), notes=found.notes, columns=columns, stands={"copies": stands})
-
-
-def _exposure(found: Copies, confidence: float) -> Exposure:
-    """Unique people are attacked, those who stand in the release are hit."""
-    if found.unique is None:
-        return Exposure(0, 0)
-    attack = _first(_published(found.unique), found.unique.n)
-    if found.excess is None:
-        return of_attempts(attack, None, confidence)
-    others = found.excess.n - found.unique.n
-    return of_attempts(attack, _first(round(others * (found.unique.value - found.excess.value)), others), confidence)
-
-
-def _published(unique: Estimate) -> int:
-    """How many unique people are published: rows of one person count once."""
-    return round(unique.value * unique.n)
-
-
-def _first(hits: int, size: int) -> Attempts:
-    return Attempts(np.arange(size) < hits)
 
 
 def _unrepeatable(case: Case, published: np.ndarray) -> Severity:

@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 from scipy.special import ndtri
 
 from unmask.audits.release.tables import Release
@@ -51,6 +52,13 @@ def of_attempts(attack: Attempts, control: Attempts | None, confidence: float) -
         owed_to_the_data(attack, control, confidence),
         Figure(value, low, high, confidence, gap.method, attacked),
     )
+
+
+def of_counts(mine: tuple[int, int], theirs: tuple[int, int] | None, confidence: float) -> Exposure:
+    """The same from how many were hit, of how many, on either side."""
+    attack = Attempts(np.arange(mine[1]) < mine[0])
+    control = None if theirs is None else Attempts(np.arange(theirs[1]) < theirs[0])
+    return of_attempts(attack, control, confidence)
 
 
 def owed_to_the_data(attack: Attempts, control: Attempts, confidence: float) -> Figure:

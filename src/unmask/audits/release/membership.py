@@ -170,8 +170,9 @@ def _unseen(case: Case, crowd: Crowd) -> str:
     needed = math.ceil(math.log(case.error(LINKAGE)) / math.log(members / people))
     share = f"{100 * needed / members:.2g} % of the real people"
     return (
-        f", and linkage weights were taken of {members:,}. Fewer than {needed} leaked people among them ({share}), if no "
-        "verbatim copies, mostly look like chance, and so do some more; looking at more people shows smaller leaks."
+        f" and compared with {len(crowd.reference):,} people; linkage weights were taken of {members:,}. Fewer than {needed} "
+        f"leaked people among them ({share}), if no verbatim copies, mostly look like chance, and so do some more; looking at "
+        "more people shows smaller leaks."
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from unmask.audits.part import Part
+from unmask.audits.part import Part, SomePeople
 from unmask.audits.release.case import KNOWS_RELEASE, REDO, Case, Check, Family, ReleasePart, words
-from unmask.audits.release.exposure import of_attempts
+from unmask.audits.release.exposure import CONFOUNDED, of_counts
 from unmask.audits.release.tables import Release
-from unmask.metrics.legal import Attempts
 from unmask.metrics.published_numbers import PublishedNumbers, wide_columns
 from unmask.results.figures import figure
 from unmask.results.policy import Severity
@@ -16,7 +17,8 @@ from unmask.results.result import Finding
 from unmask.stats import clopper_pearson, difference
 
 ROUND = "Numbers that are rounded, or drawn anew and not taken over, give nobody away like this."
-CONFOUNDED = (
+NOBODY = "Own numbers: no column holds numbers that only one person has."
+OF_ANOTHER_YEAR = (
     "Confounded: numbers of real people stand among other real people too, more often than those of the holdout, as if they "
     "belonged to another year or place. Cut the holdout at random from the same people."
 )
@@ -34,9 +36,11 @@ def numbers_part(case: Case) -> Part:
     found = case.numbers
     findings = tuple(one for each in found if (one := _finding(case, each)) is not None)
     if not findings:
-        return Part()
+        return Part() if case.release.holdout is None else Part(notes=(NOBODY,))
     many = np.stack([each.published for each in found]).sum(axis=0, dtype=np.uint16)
-    return ReleasePart(findings, columns=(("own numbers in the release", many),))
+    real = case.release.real
+    column = many if real.persons is None else SomePeople(len(real), found[0].rows, many)
+    return ReleasePart(findings, columns=(("own numbers in the release", column),))
 
 
 def _finding(case: Case, found: PublishedNumbers) -> Finding | None:
@@ -44,6 +48,9 @@ def _finding(case: Case, found: PublishedNumbers) -> Finding | None:
         return None
     (hits, size), (control_hits, control_size) = found.asked.mine, found.asked.theirs
     severity, advice = _judged(case, found)
+    exposure = of_counts(found.asked.mine, found.asked.theirs, case.plan.confidence)
+    if advice == OF_ANOTHER_YEAR:
+        exposure = replace(exposure, worst=None, above=None, undefined=CONFOUNDED)
     return Finding(
         f"own-number:{found.column}",
         f"{words(hits / size)} people whose {found.column} nobody else has find that very number in the release "
@@ -55,7 +62,7 @@ def _finding(case: Case, found: PublishedNumbers) -> Finding | None:
         None,
         figure(clopper_pearson(control_hits, control_size, confidence=case.plan.confidence)),
         advice,
-        of_attempts(_first(hits, size), _first(control_hits, control_size), case.plan.confidence),
+        exposure,
     )
 
 
@@ -67,13 +74,9 @@ def _judged(case: Case, found: PublishedNumbers) -> tuple[Severity, str]:
     sure = difference(found.asked.mine, found.asked.theirs, confidence=case.strict(OWN_NUMBERS)).low
     sure -= max(0.0, found.excess.value - found.asked.excess)
     if found.explained and sure <= found.explained:
-        return Severity.NONE, CONFOUNDED
+        return Severity.NONE, OF_ANOTHER_YEAR
     severity = case.plan.policy.severity(max(0.0, sure - found.explained))
     return max(Severity.LOW, severity, key=lambda one: one.rank), f"{REDO} {ROUND}"
-
-
-def _first(hits: int, size: int) -> Attempts:
-    return Attempts(np.arange(size) < hits)
 
 
 NUMBERS = Check(

@@ -65,6 +65,7 @@ class Crowd:
     halves: np.ndarray  # 0 or 1
     release: Table
     others: Others | None = None
+    seed: int = 0
 
     @classmethod
     def of(cls, release: Release, seed: int, most: int) -> Crowd | None:
@@ -82,7 +83,8 @@ class Crowd:
         others = None
         if any(map(len, left)):
             others = Others(_together(tables, left), np.arange(sum(map(len, left))) < len(left[0]))
-        return cls(people, chosen[0], np.arange(len(people)) < len(chosen[0]), halves, release.synthetic, others)
+        members = np.arange(len(people)) < len(chosen[0])
+        return cls(people, chosen[0], members, halves, release.synthetic, others, seed)
 
     def __len__(self) -> int:
         return len(self.people)
@@ -108,7 +110,7 @@ class Crowd:
         mine = Linked(self.standing.links, self.members, self.strata)
         if self.others is None:
             return mine
-        rng = stream(len(self), "linked")
+        rng = stream(self.seed, "linked")
         sides = [np.flatnonzero(self.others.members == side) for side in (True, False)]
         # As many on either side, as in the crowd: labels are then dealt alike in both.
         most = min(LINKED * int(self.members.sum()), *map(len, sides))

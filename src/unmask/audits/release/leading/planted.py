@@ -96,7 +96,7 @@ def _kinds(case: Case, crowd: Crowd) -> Iterator[tuple[str, See]]:
     for changed in range(min(4, len(crowd.people.schema.columns))):
         name = COPIES if not changed else f"copies with {changed} column{'s' * (changed > 1)} changed"
         yield name, _copies(case, crowd.linked, changed)
-    if crowd.people.schema.numeric:
+    if crowd.people.schema.numeric and OWN_NUMBERS.name not in case.refused:
         yield "exact numbers carried over", _carried(case)
     yield NAMES, _recognised(case, crowd)
 
@@ -123,7 +123,7 @@ def _copies(case: Case, people: Linked, changed: int) -> See:
 def _counted(case: Case, rate: float, rng: np.random.Generator) -> bool:
     """Whether the test for copies sees verbatim ones of this rate."""
     mine, theirs = case.copies.mine, case.copies.theirs
-    if not min(mine[1], theirs[1]):
+    if COPYING.name in case.refused or not min(mine[1], theirs[1]):
         return False
     return fisher(*_grown(mine, theirs, rate, rng)) <= case.error(COPYING)
 
