@@ -195,7 +195,7 @@ def test_people_are_named_by_either_list_at_half_of_the_rate(rng):
     values = rng.normal(size=(400, 2))
     standing = SimpleNamespace(links=SimpleNamespace(found=np.ones(400)), values=values)
     crowd = crowd_of(rng, standing=standing)
-    standing = SimpleNamespace(links=SimpleNamespace(found=np.ones(400)), values=values)
+    crowd.linkage[:20] += 50
     p = _by_linkage(crowd)
     others = crowd.linkage[200:]
     assert p == pytest.approx([(1 + (others >= score).sum()) / 201 for score in crowd.linkage[:200]])
