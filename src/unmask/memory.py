@@ -11,7 +11,7 @@ import sys
 
 
 def give_back() -> None:
-    """Return what is free; nothing is done where the C library has no such call."""
+    """Return what is free; what the C library cannot return stays."""
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.default_memory_pool().release_unused()
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:

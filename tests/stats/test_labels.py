@@ -18,9 +18,9 @@ from unmask.stats.labels import (
     depths_of,
     draws_for,
     fisher,
+    fisher_of,
     fisher_within,
     top_test,
-    within,
 )
 
 
@@ -152,13 +152,13 @@ def test_many_successes_within_strata_are_judged_by_their_moments():
             strata = Strata(np.array([hits] + [0] * 11), drawn, marked, people)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("unmask.stats.labels.MANY", 0)
-                assert within(strata) == pytest.approx(exact[hits], rel=0.06)
+                assert fisher_of(strata) == pytest.approx(exact[hits], rel=0.06)
     some = Strata(np.zeros(12, dtype=int), (people * 0.9).astype(int), (people * 0.95).astype(int), people)
-    chances = [within(replace(some, hits=np.array([hits]))) for hits in range(0, int(some.successes.sum()) + 1, 20)]
+    chances = [fisher_of(replace(some, hits=np.array([hits]))) for hits in range(0, int(some.successes.sum()) + 1, 20)]
     assert np.all(np.diff(chances) <= 0), "more hits are never less certain"
     assert (chances[0], chances[-1]) == (1.0, pytest.approx(0.0, abs=1e-12))
     nothing = Strata(np.array([0]), np.array([MANY + 1]), np.array([0]), np.array([MANY + 5]))
-    assert within(nothing) == 1
+    assert fisher_of(nothing) == 1
 
 
 @pytest.mark.parametrize("level", [0.05, 0.00075, 0.00019, 0.00015, 1e-5])

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
@@ -26,22 +27,16 @@ class SomePeople:
 
     def spread(self) -> np.ndarray:
         """A number for each row, NaN for those it does not speak of; in as few bytes as hold the numbers."""
-        kind = (
-            self.values.dtype
-            if self.values.dtype.kind == "f"
-            else np.float16
-            if self.values.dtype == bool
-            else np.float64
-        )
-        found = np.full(self.size, np.nan, dtype=kind)
+        kinds: dict[str, np.dtype[Any]] = {"f": self.values.dtype, "b": np.dtype(np.float16)}
+        found = np.full(self.size, np.nan, dtype=kinds.get(self.values.dtype.kind, np.dtype(np.float64)))
         found[self.rows] = self.values
         return found
 
 
-Column = np.ndarray | tuple[Cell, ...] | SomePeople
+RecordColumn = np.ndarray | tuple[Cell, ...] | SomePeople
 
 
-def of_everybody(column: Column) -> np.ndarray:
+def of_everybody(column: RecordColumn) -> np.ndarray:
     """A value for each row: numbers as numbers, texts and gaps as they are."""
     if isinstance(column, SomePeople):
         return column.spread()
@@ -58,7 +53,7 @@ class Part:
     notes: tuple[str, ...] = ()
     facts: Facts = Facts()
     not_tested: tuple[NotTested, ...] = ()
-    columns: tuple[tuple[str, Column], ...] = ()
+    columns: tuple[tuple[str, RecordColumn], ...] = ()
     failed_tasks: int = 0
 
     def __add__(self, other: Part) -> Part:

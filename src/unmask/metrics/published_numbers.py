@@ -12,7 +12,7 @@ import numpy as np
 
 from unmask.errors import InputError
 from unmask.stats import Estimate, difference
-from unmask.stats.labels import Strata, within
+from unmask.stats.labels import Strata, fisher_of
 from unmask.tables.exact import ExactValues, is_wide, rounded_like
 from unmask.tables.matching import occur_in, occur_once
 from unmask.tables.schema import Schema
@@ -107,7 +107,7 @@ def published_numbers(
                 name,
                 asked,
                 difference(asked.mine, asked.theirs, confidence=confidence) if asked.both else None,
-                within(asked.strata) if asked.both else None,
+                fisher_of(asked.strata) if asked.both else None,
                 _explained(halves[0] + halves[1], larger),
                 everybody,
                 published,
@@ -132,7 +132,7 @@ def _explained(twin: OwnNumbers, larger: float) -> float:
 
     A table of c times the rows meets at most c times the numbers, so that is what it may differ by.
     """
-    if not twin.both or within(twin.strata) > DIFFERS:
+    if not twin.both or fisher_of(twin.strata) > DIFFERS:
         return 0.0
     return max(0.0, difference(twin.mine, twin.theirs, confidence=1 - DIFFERS).high) * max(1.0, larger)
 

@@ -77,11 +77,11 @@ def fisher_within(successes: ArrayLike, members: ArrayLike, strata: ArrayLike) -
     found = Strata.of(successes, members, strata)
     if not len(found.people):
         raise ParameterError("There is nobody to judge.")
-    return within(found)
+    return fisher_of(found)
 
 
-def within(strata: Strata) -> float:
-    """The same from numbers. Exact up to MANY successes; beyond, by a gamma distribution with the moments of that sum."""
+def fisher_of(strata: Strata) -> float:
+    """`fisher_within` from counts. Exact up to MANY successes; beyond, by a gamma distribution with the moments of that sum."""
     hits, drawn, marked = int(strata.hits.sum()), strata.successes, strata.members
     if drawn.sum() <= MANY:
         return float(min(1.0, _tail(drawn, marked, strata.people)[hits]))

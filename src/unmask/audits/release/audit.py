@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unmask.audits.part import Column, Part, of_everybody, together
+from unmask.audits.part import Part, RecordColumn, of_everybody, together
 from unmask.audits.plan import takes
 from unmask.audits.release.aligned import ALIGNED
 from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, Case, ReleasePart
@@ -229,7 +229,7 @@ def records_of(release: Release, whole: Part) -> Records:
     return Records(("row", *(name for name, _ in everything)), tuple(zip(numbers.tolist(), *cells, strict=True)))
 
 
-def _most_exposed(columns: Sequence[tuple[str, Column]], rows: int, most: int) -> np.ndarray:
+def _most_exposed(columns: Sequence[tuple[str, RecordColumn]], rows: int, most: int) -> np.ndarray:
     """The first so many rows in an order in which the first column decides, and the next ones break its ties; then row numbers.
 
     Sorted are only those who are among them: of a column at a time all are kept who are above the last that has room, and those
@@ -253,7 +253,7 @@ def _most_exposed(columns: Sequence[tuple[str, Column]], rows: int, most: int) -
     return found
 
 
-def _decisive(column: Column) -> np.ndarray | None:
+def _decisive(column: RecordColumn) -> np.ndarray | None:
     """Numbers, -1 where there is none; None of texts, which order nobody."""
     values = of_everybody(column)
     if values.dtype.kind not in "biuf":

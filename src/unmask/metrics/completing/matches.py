@@ -2,8 +2,8 @@
 
 An agreement counts -log of the share of published rows that have the value (Fellegi and Sunter): a number counts by its bin, and
 for more if it is the very number. Rows vote with the square root of what their agreement says, since columns repeat one another.
-Cost: people x rows x known columns, about a thirtieth of a nanosecond each (`tables.agreement` says how), a fraction of it among
-many rows (`tables.search.best_matches`); rows are read block by block.
+Cost: people x rows x known columns, about a thirtieth of a nanosecond each (`tables.search.agreement` says how), a fraction of
+it among many rows (`tables.search.best_matches`); rows are read block by block.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from unmask.audits.release.leading.judging import LEARNT, LINKAGE
 from unmask.audits.release.numbers import OWN_NUMBERS
 from unmask.results.state import COPIES, NAMES, is_seen
 from unmask.stats import clopper_pearson
-from unmask.stats.labels import DealtTop, Strata, TopTest, depths_of, fisher, within
+from unmask.stats.labels import DealtTop, Strata, TopTest, depths_of, fisher, fisher_of
 from unmask.stream import stream
 
 RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0)  # of the members
@@ -156,7 +156,7 @@ def _carried(case: Case) -> See:
 
     def see(rate: float, rng: np.random.Generator) -> bool:
         grown = (_grown_within(each.asked.strata, rate, rng) for each in case.numbers)
-        return any(within(strata) <= case.error(OWN_NUMBERS) for strata in grown)
+        return any(fisher_of(strata) <= case.error(OWN_NUMBERS) for strata in grown)
 
     return see
 
