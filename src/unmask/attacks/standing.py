@@ -154,7 +154,7 @@ _NONE = np.zeros((1, 0), dtype=np.int32)  # nobody was counted
 def _blocks(table: Table) -> Iterator[tuple[int, Table]]:
     """Some rows at a time, and the place of the first of them; an empty table is one block."""
     for low in range(0, max(len(table), 1), AT_ONCE):
-        yield low, table if len(table) <= AT_ONCE else table.take(np.arange(low, min(low + AT_ONCE, len(table))))
+        yield low, table if len(table) <= AT_ONCE else table.between(low, low + AT_ONCE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,26 +265,27 @@ def _pair_counts(people: np.ndarray, rows: np.ndarray, pairs: tuple[tuple[int, i
     """How many rows agree with each person on each pair of columns (people x pairs)."""
     found = np.empty((len(people), len(pairs)))
     sizes = people.max(axis=0, initial=0).astype(np.int64) + 1
+    asked, offered = (_within(codes, sizes) for codes in (people, rows)) if pairs else ([], [])
     for place, (first, second) in enumerate(pairs):
-        cells = sizes[first] * sizes[second]
+        width = sizes[second] + 1
+        cells = (sizes[first] + 1) * width
         if cells > MOST_CELLS:  # hashed: two columns of which nearly everybody has a number of their own
             found[:, place] = count_keys(keys_of(people, ((first, second),)), keys_of(rows, ((first, second),)))[:, 0]
             continue
-        asked, offered = (
-            _cells(codes[:, first], codes[:, second], sizes[first], sizes[second]) for codes in (people, rows)
-        )
-        counts = np.bincount(offered, minlength=cells + 1)
-        counts[cells] = 0  # of those who lack a value, or have one that nobody has
-        found[:, place] = counts[asked]
+        counts = np.bincount(offered[first] * width + offered[second], minlength=cells).reshape(-1, width)
+        counts[-1], counts[:, -1] = 0, 0  # of those who lack a value, or have one that nobody has
+        found[:, place] = counts[asked[first], asked[second]]
     return found
 
 
-def _cells(one: np.ndarray, other: np.ndarray, size: int, width: int) -> np.ndarray:
-    """The cell of each row in a table of two columns; one behind the last where a code is outside."""
-    outside = (one < 0) | (other < 0) | (one >= size) | (other >= width)
-    cells = one * np.int64(width) + other
-    cells[outside] = size * width
-    return cells
+def _within(codes: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
+    """The codes of each column; one behind the last where a code is outside."""
+    found = []
+    for place, size in enumerate(sizes):
+        column = codes[:, place].astype(np.int64)
+        column[(column < 0) | (column > size)] = size
+        found.append(column)
+    return found
 
 
 def _bins(people: Table, release: Table, reference: Table, own: np.ndarray | None) -> SharedValues:

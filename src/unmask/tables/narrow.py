@@ -139,6 +139,14 @@ def rows_of(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return numbers.take_rows(rows) if isinstance(numbers, NarrowNumbers) else np.take(numbers.T, rows, axis=1).T
 
 
+def numbers_between(numbers: np.ndarray, low: int, high: int) -> np.ndarray:
+    """The numbers of the rows from one place to another."""
+    if not isinstance(numbers, NarrowNumbers):
+        return numbers[low:high]
+    high = min(high, len(numbers))
+    return together([NarrowColumn(column.held[low:high], column.divisor) for column in numbers.columns], high - low)
+
+
 def columns_of(numbers: np.ndarray, places: Sequence[int]) -> np.ndarray:
     """Some columns of all rows."""
     if isinstance(numbers, NarrowNumbers):

@@ -17,7 +17,7 @@ from unmask.tables._raw import raw_column
 from unmask.tables.decode import decode
 from unmask.tables.encode import Unlisted, encode
 from unmask.tables.infer import infer_schema
-from unmask.tables.narrow import NarrowColumn, columns_of, narrow, rows_of, stacked_numbers, together
+from unmask.tables.narrow import NarrowColumn, columns_of, narrow, numbers_between, rows_of, stacked_numbers, together
 from unmask.tables.schema import Schema, quoted, repeats
 from unmask.tables.schema_json import schema_to_json
 
@@ -111,6 +111,12 @@ class Table:
             numbers=rows_of(self.numbers, rows),
             persons=None if self.persons is None else self.persons[rows],
         )
+
+    def between(self, low: int, high: int) -> Table:
+        """The rows from one place to another, without a copy of their codes."""
+        rows = slice(low, high)
+        persons = None if self.persons is None else self.persons[rows]
+        return replace(self, codes=self.codes[rows], numbers=numbers_between(self.numbers, low, high), persons=persons)
 
     def select(self, names: Iterable[str]) -> Table:
         """Only these columns, in this order."""

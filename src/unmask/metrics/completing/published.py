@@ -82,8 +82,7 @@ class PublishedRows:
         table, wanted = self.table, self.select(names)
         total = np.asarray(0)
         for low in range(0, len(table), AT_ONCE):
-            part = table.take(np.arange(low, min(low + AT_ONCE, len(table))))
-            total = total + count(wanted._bare(part))
+            total = total + count(wanted._bare(table.between(low, low + AT_ONCE)))
         if len(self.left_out):
             total = total - count(wanted._bare(table.take(self.left_out)))
         if self.added is not None:

@@ -18,7 +18,9 @@ from unmask.compiled import inner, njit
 from unmask.tables.search.agreement import NEAR, Agreement, agreement, best_agreement
 from unmask.tables.search.near_counts import FEWEST_PAIRS, near_counts
 
-ROWS = 8192  # sorted at a time: fifteen copies of fifteen columns are 4 MB
+ROWS = (
+    16384  # sorted at a time: fifteen copies of fifteen columns are 8 MB; fewer rows mean more passes over all people
+)
 MOST_PEOPLE = 50_000  # at a time: the values of so many, "any other" and "none" fit two bytes
 TOGETHER = 64  # rows looked at together: whole vectors, so that no loop has an end of its own
 AT_ONCE = 2  # columns are padded to a multiple
