@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from unmask.attacks.linkage_weights import LinkageWeights
-from unmask.attacks.standing import PENALTY, Agreements, links_of, standing
+from unmask.attacks.standing import PENALTY, Agreements, _pair_counts, links_of, standing
 from unmask.datasets import adult
 from unmask.tables.exact import ExactValues
 from unmask.tables.read import read_table
@@ -103,6 +103,19 @@ def test_missing_values_agree_with_nothing_and_rounding_is_followed():
     found = standing(people, release, people, own=np.arange(3))
     assert found.exact.in_release.tolist() == [[1, 1], [0, 0], [0, 0]]
     assert found.links.best[1] == 0
+
+
+def test_pairs_are_counted_as_a_plain_loop_counts_them(rng):
+    people = rng.integers(-2, 4, size=(30, 3)).astype(np.int16)
+    rows = rng.integers(-1, 6, size=(80, 3)).astype(
+        np.int16
+    )  # values that nobody has, and values that none of the people has
+    pairs = ((0, 1), (0, 2), (1, 2))
+    expected = [
+        [sum(one[a] >= 0 and one[b] >= 0 and one[a] == row[a] and one[b] == row[b] for row in rows) for a, b in pairs]
+        for one in people
+    ]
+    assert np.array_equal(_pair_counts(people, rows, pairs), expected)
 
 
 def test_compared_people_can_be_cut(parts):

@@ -60,6 +60,12 @@ def test_only_match_equals_a_naive_loop(people, rng):
     assert kinds == {0, 1, 2}  # or something was not tested
 
 
+def test_rows_stand_in_the_order_of_their_levels(people):
+    for leveled in on_common_levels([people, people.take(range(0, 200, 3))]):
+        for column, order in enumerate(leveled.order):
+            assert np.array_equal(order, np.argsort(leveled.levels[:, column], kind="stable"))
+
+
 def test_univariate_predicates_of_a_small_table(rng):
     """Unique: b, the ages 20.5, 40.5 and 90.5, and the missing one."""
     frame = pd.DataFrame({"kind": ["a", "a", "b", "a", "a"], "age": [20.5, 35.5, 90.5, None, 35.5]})

@@ -119,6 +119,8 @@ def test_a_large_table_is_the_same_table(rng, monkeypatch):
         lambda table: table.take(rows),
         lambda table: table.take(rows[:100]),
         lambda table: table.take(rows % 2 == 0),
+        lambda table: table.between(100, 900),
+        lambda table: table.between(ROWS - 100, ROWS + 100),
         lambda table: table.select(["noise", "town", "age"]),
         lambda table: table.split(0.5, seed=1)[1],
         lambda table: concatenate([table, table.take(rows)]),

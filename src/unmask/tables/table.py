@@ -113,7 +113,7 @@ class Table:
         )
 
     def between(self, low: int, high: int) -> Table:
-        """The rows from one place to another, without a copy of their codes."""
+        """The rows from one place to another, to be read column by column: a view of the codes, no copy."""
         rows = slice(low, high)
         persons = None if self.persons is None else self.persons[rows]
         return replace(self, codes=self.codes[rows], numbers=numbers_between(self.numbers, low, high), persons=persons)

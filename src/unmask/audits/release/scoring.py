@@ -58,7 +58,7 @@ ATTACKS = {
     "closest-record:metric=hamming": ReleaseEntry(ClosestRecord(metric="hamming"), 200, 0.15e-9, pairs=2.5e9),
     "local-neighbourhood": ReleaseEntry(LocalNeighbourhood(), 1, 1.6e-9, pairs=3e8, rows=250_000),
     "density-ratio:kind=bayesnet": ReleaseEntry(DensityRatio(kind="bayesnet"), 4),
-    "gen-lra": ReleaseEntry(GenLra(), 0.2, 5e-9, pairs=5e7, rows=250_000),
+    "gen-lra": ReleaseEntry(GenLra(), 0.2, 5e-9, pairs=1e8),
     "classifier": ReleaseEntry(Classifier(), 4, word="fit"),
 }
 
