@@ -81,6 +81,9 @@ def singling_out(
     most = max(MOST_ROWS, 0 if holdout is None else min(MOST_COMPARED, len(holdout)))
     if len(real) > most or len(synthetic) > MOST_ROWS:
         rows, published = _some(real, most, rng), _some(synthetic, MOST_ROWS, rng)
+        source = reference or holdout
+        if source is not None and len(source) > MOST_ROWS:  # the baseline draws some thousand values from it
+            reference = source.take(_some(source, MOST_ROWS, rng))
         part = singling_out(
             real.take(rows), synthetic.take(published), holdout=holdout, reference=reference, mode=mode, width=width,
             attempts=attempts, confidence=confidence, rng=rng,
