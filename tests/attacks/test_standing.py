@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from unmask.attacks._agreements import PENALTY, Agreements, CodedRows, pair_counts
 from unmask.attacks.linkage_weights import LinkageWeights
-from unmask.attacks.standing import PENALTY, Agreements, _pair_counts, links_of, standing
+from unmask.attacks.standing import links_of, standing
 from unmask.datasets import adult
-from unmask.tables.exact import ExactValues
+from unmask.tables.exact import MISSING, ExactValues
 from unmask.tables.read import read_table
 from unmask.tables.table import concatenate
 from unmask.threats.knowledge import Access
@@ -57,16 +58,30 @@ def test_the_registered_attack_is_the_same_number(parts):
     assert scores == pytest.approx(standing(people, release, reference).links.weights)
 
 
-def test_linkage_weights_alone_are_the_same_and_go_behind_each_other(parts):
+def test_linkage_weights_alone_are_the_same(parts):
     people, release, _ = parts
     rows = np.arange(10, 40)
     whole = standing(people, release, people, own=np.arange(len(people))).links
     some = links_of(people.take(rows), release, people, own=rows)
     assert some.weights == pytest.approx(whole.weights[rows], abs=1e-9)
     assert some.worth == pytest.approx(whole.worth[rows])
-    both = whole.and_of(some)
-    assert np.array_equal(both.best[-30:], some.best)
-    assert both.worth.shape == (330, whole.worth.shape[1])
+
+
+@pytest.mark.parametrize("pairs", [0, 10**9])  # by lists of sorted rows, and pair by pair
+def test_numbers_about_some_and_links_of_all_are_those_of_each_alone(parts, monkeypatch, pairs):
+    monkeypatch.setattr(import_module("unmask.tables.search.best_match"), "FEWEST_PAIRS", pairs)
+    monkeypatch.setattr(import_module("unmask.tables.search.near_counts"), "FEWEST_PAIRS", pairs)
+    people, release, _ = parts
+    order = np.random.default_rng(4).permutation(len(people))
+    both = standing(people.take(order), release, people, own=order, first=70)
+    alone = standing(people.take(order[:70]), release, people, own=order[:70])
+    assert both.names == alone.names
+    assert np.array_equal(both.values, alone.values)
+    assert np.array_equal(both.exact.in_release, alone.exact.in_release)
+    everybody = links_of(people.take(order), release, people, own=order)
+    assert np.array_equal(both.links.best, everybody.best)
+    assert np.array_equal(both.links.usual, everybody.usual)
+    assert np.array_equal(both.links.worth, everybody.worth)
 
 
 def test_numbers_are_finite_and_named_once(parts):
@@ -105,8 +120,9 @@ def test_missing_values_agree_with_nothing_and_rounding_is_followed():
     assert found.links.best[1] == 0
 
 
-def test_pairs_are_counted_as_a_plain_loop_counts_them(rng):
+def test_pairs_are_counted_as_a_plain_loop_counts_them(rng, monkeypatch):
     people = rng.integers(-2, 4, size=(30, 3)).astype(np.int16)
+    people[people < 0] = MISSING
     rows = rng.integers(-1, 6, size=(80, 3)).astype(
         np.int16
     )  # values that nobody has, and values that none of the people has
@@ -115,11 +131,14 @@ def test_pairs_are_counted_as_a_plain_loop_counts_them(rng):
         [sum(one[a] >= 0 and one[b] >= 0 and one[a] == row[a] and one[b] == row[b] for row in rows) for a, b in pairs]
         for one in people
     ]
-    assert np.array_equal(_pair_counts(people, rows, pairs), expected)
+    assert np.array_equal(pair_counts(people, rows, pairs), expected)
+    monkeypatch.setattr(import_module("unmask.attacks._agreements"), "MOST_CELLS", 0)
+    assert np.array_equal(pair_counts(people, rows, pairs), expected), "by keys"
 
 
 def test_compared_people_can_be_cut(parts):
-    exact = Agreements.of(ExactValues(parts[0]), parts[1], parts[2], None).shared
+    values = ExactValues(parts[0])
+    exact = Agreements.of(values.codes, *(CodedRows(values, part) for part in parts[1:]), None, fully=0).shared
     some = exact.only([0, 2])
     assert (some.ratios == exact.ratios[:, [0, 2]]).all()
 
@@ -129,7 +148,8 @@ def test_numbers_do_not_hang_on_how_many_rows_are_read_at_a_time(parts, monkeypa
     both = concatenate([people, reference])
     cases = ((people, release, reference, None), (both, release, both, np.arange(len(both))))
     plain = [standing(*each[:3], own=each[3]) for each in cases]
-    monkeypatch.setattr(import_module("unmask.attacks.standing"), "AT_ONCE", 17)
+    monkeypatch.setattr(import_module("unmask.attacks._agreements"), "AT_ONCE", 17)
+    monkeypatch.setattr(import_module("unmask.attacks._agreements"), "MOST_KEPT", 0)
     for one, each in zip(plain, cases, strict=True):
         other = standing(*each[:3], own=each[3])
         assert np.array_equal(one.values, other.values)

@@ -193,8 +193,7 @@ def test_severity_follows_what_is_certain(rng):
 
 def test_people_are_named_by_either_list_at_half_of_the_rate(rng):
     values = rng.normal(size=(400, 2))
-    standing = SimpleNamespace(links=SimpleNamespace(found=np.ones(400)), values=values)
-    crowd = crowd_of(rng, standing=standing)
+    crowd = crowd_of(rng, standing=SimpleNamespace(values=values), found=np.ones(400))
     crowd.linkage[:20] += 50
     p = _by_linkage(crowd)
     others = crowd.linkage[200:]

@@ -89,12 +89,21 @@ class BestMatch:
             found.append(best)
         return np.concatenate([np.empty(0, dtype=np.float32), *found])
 
-    def agreement(self, rows: np.ndarray, own: np.ndarray | None = None) -> Agreement:
-        """The best match, and how many rows are near."""
-        near = None if self._all_pairs else near_counts(self.people, rows, NEAR, own)
-        if near is None:
-            return agreement(self.people, self.weights, rows, own=own)
-        return Agreement(self.among(rows, own), near)
+    def agreement(self, rows: np.ndarray, own: np.ndarray | None = None, *, fully: int) -> Agreement:
+        """The best match of everybody, and how many rows are near each of the first so many people."""
+        first, places = self.people[:fully], None if own is None else own[:fully]
+        if not fully:
+            return Agreement(self.among(rows, own), np.zeros((0, NEAR), dtype=np.int32))
+        near = None if self._all_pairs else near_counts(first, rows, NEAR, places)
+        if near is not None:
+            return Agreement(self.among(rows, own), near)
+        found = agreement(first, self.weights[:fully], rows, own=places)
+        if fully == len(self.people):
+            return found
+        rest = best_agreement(
+            self.people[fully:], self.weights[fully:], rows, own=None if own is None else own[fully:]
+        )
+        return Agreement(np.concatenate([found.best, rest]), found.near)
 
 
 def _asked(people: np.ndarray, weights: np.ndarray, known: tuple[np.ndarray, ...]) -> Asked:

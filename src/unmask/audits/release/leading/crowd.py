@@ -20,7 +20,7 @@ import numpy as np
 
 from unmask.attacks.classifier import Classifier
 from unmask.attacks.learner import cross_fitted, told_apart
-from unmask.attacks.standing import Standing, WeightedLinks, links_of, standing
+from unmask.attacks.standing import Standing, WeightedLinks, standing
 from unmask.audits.release.tables import Release
 from unmask.stats.auc import midranks
 from unmask.stream import stream
@@ -96,35 +96,44 @@ class Crowd:
 
     @cached_property
     def standing(self) -> Standing:
-        """How everybody in the crowd stands against the release."""
-        return standing(self.people, self.release, self.reference, own=np.arange(len(self)))
+        """How everybody in the crowd stands against the release; linkage weights go on to those who are linked beside it."""
+        own = np.concatenate([np.arange(len(self)), len(self) + self._beside])
+        people = self.people if not len(self._beside) else self.reference.take(own)
+        return standing(people, self.release, self.reference, own=own, first=len(self))
 
     @cached_property
     def linkage(self) -> np.ndarray:
         """Linkage weights: a fixed score, which learns nothing."""
-        return self.standing.links.weights
+        return self.standing.links.weights[: len(self)]
+
+    @cached_property
+    def found(self) -> np.ndarray:
+        """How much of each person the best match in the release has."""
+        return self.standing.links.found[: len(self)]
 
     @cached_property
     def linked(self) -> Linked:
         """Linkage weights of more people. Others are strata of their own, by the mean of what either half taught the trees."""
-        mine = Linked(self.standing.links, self.members, self.strata)
-        if self.others is None:
-            return mine
-        rng = stream(self.seed, "linked")
-        sides = [np.flatnonzero(self.others.members == side) for side in (True, False)]
-        # As many on either side, as in the crowd: labels are then dealt alike in both.
-        most = min(LINKED * int(self.members.sum()), *map(len, sides))
-        if not most:
-            return mine
-        rows = np.concatenate([_cut(side, most, rng)[0] for side in sides])
-        people = self.others.people.take(rows)
-        links = links_of(people, self.release, self.reference, own=len(self) + rows)
+        links, beside = self.standing.links, self._beside
+        if self.others is None or not len(beside):
+            return Linked(links, self.members, self.strata)
+        people = self.others.people.take(beside)
         blind = midranks(np.sum([midranks(tell(people)) for tell in self._trees], axis=0)) / len(people)
         return Linked(
-            mine.links.and_of(links),
-            np.concatenate([self.members, self.others.members[rows]]),
+            links,
+            np.concatenate([self.members, self.others.members[beside]]),
             np.concatenate([self.strata, 2 * STRATA + _strata(blind)]),
         )
+
+    @cached_property
+    def _beside(self) -> np.ndarray:
+        """Who of the others is linked too: as many on either side, as in the crowd, so that labels are dealt alike in both."""
+        if self.others is None:
+            return np.empty(0, dtype=np.int64)
+        rng = stream(self.seed, "linked")
+        sides = [np.flatnonzero(self.others.members == side) for side in (True, False)]
+        most = min(LINKED * int(self.members.sum()), *map(len, sides))
+        return np.concatenate([_cut(side, most, rng)[0] for side in sides])
 
     @cached_property
     def learnt(self) -> np.ndarray:

@@ -29,7 +29,7 @@ def named(crowd: Crowd, *, rate: float, seed: int) -> Listing:
 
 def _by_linkage(crowd: Crowd) -> np.ndarray:
     """The best match less that among others, times how much of the person it holds: odd matches of half a row count less."""
-    score = crowd.linkage * crowd.standing.links.found
+    score = crowd.linkage * crowd.found
     return conformal_p_values(score[crowd.members], score[~crowd.members])
 
 
