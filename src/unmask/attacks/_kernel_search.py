@@ -1,8 +1,7 @@
 """The rows of a table whose kernels are largest at some points, without adding up most of them.
 
-Rows with equal categories share what categories add to their log kernels. So groups of rows (`tables.search._grouped`) are
-bounded by that and by the most that numbers can add, and only rows of groups that can reach the k-th largest kernel are
-measured. Where there are no groups, or too many of them can, all rows are measured block by block.
+Rows with equal categories share what categories add to their log kernels, and their numbers lie within a box. So groups of rows
+(`tables.search._grouped`) are bounded by both, and only rows of groups that can reach the k-th largest kernel are measured. Where there are no groups, or too many of them can, all rows are measured block by block.
 """
 
 from __future__ import annotations
@@ -11,13 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.attacks._density import Kernel
+from unmask.attacks._density import FARTHEST, Kernel, scaled
 from unmask.tables.search._grouped import FEWEST_QUERIES, GroupedRows, grouped_rows
 from unmask.tables.table import Table
 
 FEWEST_ROWS = 60_000  # of a table that is searched by groups
 AT_ONCE = 2**18  # rows that are measured at a time
+CHUNK = 64  # points at a time, fewer where there are more rows than
+MOST_KERNELS = 8_000_000  # kernels of points and rows at a time: 64 MB
 MOST_MEASURED = 1 / 8  # of the rows, by groups: beyond, all are measured
+FIRST = 8  # times as many rows as are wanted are measured first: those of the groups that can be nearest
 SLACK = 1e-9  # sums of the same logs in another order differ by less
 
 
@@ -43,8 +45,11 @@ def nearest_rows(kernel: Kernel, rows: Table, points: Table, k: int) -> NearestR
                 measured = kernel.log_kernels(rows.take(near), one)[0]
                 best = _largest(measured[None], k)[0]
                 found[point], logs[point], left[point] = near[best], measured[best], False
-    if left.any():
-        found[left], logs[left] = _among_all(kernel, rows, points.take(np.flatnonzero(left)), k)
+    others = np.flatnonzero(left)
+    size = max(1, min(CHUNK, MOST_KERNELS // max(1, min(len(rows), AT_ONCE))))
+    for low in range(0, len(others), size):
+        some = others[low : low + size]
+        found[some], logs[some] = _among_all(kernel, rows, points.take(some), k)
     return NearestRows(found, logs)
 
 
@@ -52,7 +57,7 @@ def _among_all(kernel: Kernel, rows: Table, points: Table, k: int) -> tuple[np.n
     """Block by block: the best so far against those of each block."""
     found, logs = np.empty((len(points), 0), dtype=np.int64), np.empty((len(points), 0))
     for low in range(0, len(rows), AT_ONCE):
-        part = rows if len(rows) <= AT_ONCE else rows.take(np.arange(low, min(low + AT_ONCE, len(rows))))
+        part = rows if len(rows) <= AT_ONCE else rows.between(low, low + AT_ONCE)
         measured = kernel.log_kernels(part, points)
         best = _largest(measured, k)
         found = np.concatenate([found, low + best], axis=1)
@@ -81,6 +86,8 @@ class _Bounds:
     order: np.ndarray
     equal: np.ndarray  # of each of those columns: what an equal value adds,
     other: np.ndarray  # and another one
+    boxes: np.ndarray  # 2 x numbers x groups: the least and the largest, as shares of the public range; NaN where one is missing
+    gaussians: np.ndarray  # of numbers: `Kernel.terms`
     rest: float  # the most that all other columns add
 
     @classmethod
@@ -90,28 +97,45 @@ class _Bounds:
         places = [place for place in range(len(rows.schema.columns)) if place not in rows.schema.numeric]
         shared = [places.index(position) for position in positions]
         others = [place for place in range(len(places)) if place not in shared]
-        numbers = gaussians[[0, 2, 3]].max(axis=0).sum() if gaussians.size else 0.0
-        rest = float(categories[:, others].max(axis=0).sum() + numbers)
+        rest = float(categories[:, others].max(axis=0).sum())
         codes = groups.codes[:, : len(groups.starts) - 1]
+        columns = [rows.schema.columns[position] for position in rows.schema.numeric]
+        boxes = np.empty((2, len(columns), codes.shape[1]))
+        for place, column in enumerate(columns):
+            numbers = np.ascontiguousarray(groups.numbers[:, place])
+            for end, most in enumerate((np.minimum, np.maximum)):
+                bound = most.reduceat(numbers, groups.starts[:-1]).astype(np.float64)
+                boxes[end, place] = (bound - column.lower) / ((column.upper - column.lower) or 1.0)
         equal, other = categories[:, shared]
-        return cls(codes, positions, groups.starts, groups.order, equal, other, rest)
+        return cls(codes, positions, groups.starts, groups.order, equal, other, boxes, gaussians, rest)
 
     def candidates(self, kernel: Kernel, rows: Table, point: Table, k: int) -> np.ndarray | None:
         """All rows that may be among the k nearest to a point; None where they are a good part of the table."""
-        partial = np.zeros(self.codes.shape[1])
-        for at, position in enumerate(self.positions):
-            partial += np.where(self.codes[at] == point.codes[0, position], self.equal[at], self.other[at])
-        nearest = _largest(partial[None], k)[0]  # no group is empty: they have k rows at least
-        nearest = nearest[np.argsort(-partial[nearest], kind="stable")]
+        bounds = self._at(point)
+        wanted = FIRST * k  # the k-th largest of many is a closer bound than the least of k
+        nearest = _largest(bounds[None], wanted)[0]  # no group is empty: they have as many rows at least
+        nearest = nearest[np.argsort(-bounds[nearest], kind="stable")]
         held = np.cumsum(self.starts[nearest + 1] - self.starts[nearest])
-        first = self._rows(nearest[: np.searchsorted(held, k) + 1])
+        first = self._rows(nearest[: np.searchsorted(held, wanted) + 1])
         if len(first) < k or len(first) > MOST_MEASURED * len(rows):
             return None
         reached = np.partition(kernel.log_kernels(rows.take(first), point)[0], len(first) - k)[len(first) - k]
-        near = np.flatnonzero(partial + self.rest >= reached - SLACK)
+        near = np.flatnonzero(bounds >= reached - SLACK)
         if (self.starts[near + 1] - self.starts[near]).sum() > MOST_MEASURED * len(rows):
             return None
         return np.sort(self._rows(near))
+
+    def _at(self, point: Table) -> np.ndarray:
+        """The largest log kernel that a row of each group can have."""
+        found = np.full(self.codes.shape[1], self.rest)
+        for at, position in enumerate(self.positions):
+            found += np.where(self.codes[at] == point.codes[0, position], self.equal[at], self.other[at])
+        for number, (low, high), (top, inverse, kept, lost) in zip(
+            scaled(point)[0], self.boxes.swapaxes(0, 1), self.gaussians.T, strict=True
+        ):
+            gap = np.minimum(np.maximum(np.maximum(low - number, number - high), 0.0) * inverse, FARTHEST)
+            found += np.where(np.isnan(gap), max(top, kept, lost), top - 0.5 * gap * gap)
+        return found
 
     def _rows(self, groups: np.ndarray) -> np.ndarray:
         """The rows of some groups."""

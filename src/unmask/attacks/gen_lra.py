@@ -9,13 +9,10 @@ import numpy as np
 
 from unmask.attacks._attack import Secret
 from unmask.attacks._density import Kernel, check_count, check_kernel, part_of
-from unmask.attacks._kernel_search import AT_ONCE, nearest_rows
+from unmask.attacks._kernel_search import nearest_rows
 from unmask.tables.table import Table
 from unmask.threats.knowledge import Access, Goal
 from unmask.threats.view import View
-
-CHUNK = 64  # targets at a time, fewer where there are more rows than
-MOST_KERNELS = 8_000_000  # kernels of targets and rows at a time: 64 MB
 
 
 @dataclass(frozen=True)
@@ -66,15 +63,8 @@ class PreparedGenLra:
         k = min(self.k, len(synthetic))
         if k == 0:
             return np.zeros(len(targets))
-        size = max(1, min(CHUNK, MOST_KERNELS // min(len(synthetic), AT_ONCE)))
-        lows = range(0, len(targets), size)
-        parts = [
-            nearest_rows(self.kernel, synthetic, targets.take(np.arange(low, min(low + size, len(targets)))), k)
-            for low in lows
-        ]
-        near, to_targets = (np.concatenate(each) for each in zip(*((one.rows, one.logs) for one in parts), strict=True))
-        n = len(self.reference)
-        return self._gain(synthetic, near, to_targets) + k * np.log(n / (n + 1))
+        near, n = nearest_rows(self.kernel, synthetic, targets, k), len(self.reference)
+        return self._gain(synthetic, near.rows, near.logs) + k * np.log(n / (n + 1))
 
     def _gain(self, synthetic: Table, near: np.ndarray, to_targets: np.ndarray) -> np.ndarray:
         """Sum of log(1 + K(s, t) / sum_r K(s, r)) over the nearest rows of each target; each row's sum is found once."""

@@ -50,19 +50,28 @@ def of_table(table: Table, secret: str) -> Guesses:
 
 
 def of_neighbours(
-    people: Table, release: Table, order: np.ndarray, *, secret: str, keys: Sequence[str], k: int, workers: int
-) -> Guesses:
+    people: Sequence[Table], release: Table, order: np.ndarray, *, secret: str, keys: Sequence[str], k: int, workers: int
+) -> list[Guesses]:
     """The most frequent secret of the k nearest rows (the nearest one's, if several are); for numbers the median.
 
-    Of rows that are equally near the first in a random `order` counts.
+    Of rows that are equally near the first in a random `order` counts. Several tables of people are looked for in one search.
     """
-    rows = nearest_in_order(people, release, order, k=k, columns=keys, workers=workers)
-    found = of_table(release, secret)
-    if found.numbers is not None:
-        return Guesses(found.codes[rows[:, 0]], _medians(found.numbers[rows]))
-    votes = found.codes[rows]
+    everyone = concatenate([Table(part.schema, part.codes, part.numbers) for part in people])
+    rows = nearest_in_order(everyone, release, order, k=k, columns=keys, workers=workers)
+    known = of_table(release, secret)
+    if known.numbers is not None:
+        return _divided(Guesses(known.codes[rows[:, 0]], _medians(known.numbers[rows])), people)
+    votes = known.codes[rows]
     support = (votes[:, :, None] == votes[:, None, :]).sum(axis=2)
-    return Guesses(votes[np.arange(len(votes)), support.argmax(axis=1)], None)
+    return _divided(Guesses(votes[np.arange(len(votes)), support.argmax(axis=1)], None), people)
+
+
+def _divided(guesses: Guesses, people: Sequence[Table]) -> list[Guesses]:
+    """Guesses about several tables of people, one below the other, table by table."""
+    ends = np.cumsum([len(part) for part in people])[:-1]
+    codes = np.split(guesses.codes, ends)
+    numbers = [None] * len(codes) if guesses.numbers is None else np.split(guesses.numbers, ends)
+    return [Guesses(*each) for each in zip(codes, numbers, strict=True)]
 
 
 def of_model(
@@ -85,13 +94,7 @@ def of_model(
         )
     else:
         raise ParameterError(f"model is {model!r}; give a function, or an estimator with fit and predict.")
-    ends = np.cumsum([len(part) for part in people])
-    return [
-        Guesses(
-            found.codes[end - len(part) : end], None if found.numbers is None else found.numbers[end - len(part) : end]
-        )
-        for part, end in zip(people, ends, strict=True)
-    ]
+    return _divided(found, people)
 
 
 def features(table: Table, keys: Sequence[str]) -> np.ndarray:

@@ -61,6 +61,10 @@ class Leveled:
     def __len__(self) -> int:
         return len(self.levels)
 
+    def take(self, rows: np.ndarray) -> Leveled:
+        """Some of the rows on the same scales."""
+        return _indexed(self.levels[rows], self.tops, self.numeric, self.unlisted)
+
     def counts(self, column: int) -> np.ndarray:
         """How many rows have each level of a column; for numbers, the missing one and the unlisted one are last."""
         return np.bincount(self.levels[:, column], minlength=self.tops[column] + 2)

@@ -102,9 +102,7 @@ def inference(
     order = rng.permutation(len(synthetic))  # ties must not depend on the order of the file
     if model is None:
         k = min(neighbours, len(synthetic))
-        guesses = [
-            of_neighbours(part, synthetic, order, secret=secret, keys=known, k=k, workers=workers) for part in people
-        ]
+        guesses = of_neighbours(people, synthetic, order, secret=secret, keys=known, k=k, workers=workers)
     else:
         guesses = of_model(model, people, synthetic.take(order), secret=secret, keys=known, rng=rng)
     column = real.schema.column(secret)

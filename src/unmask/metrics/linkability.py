@@ -22,7 +22,7 @@ from unmask.metrics.legal import Attempts, Criterion, check_tables, chosen_rows,
 from unmask.stats.results import Assumption, Estimate
 from unmask.tables.distance import MOST_NEIGHBOURS, nearest_in_order
 from unmask.tables.schema import Schema, quoted
-from unmask.tables.table import Table
+from unmask.tables.table import Table, concatenate
 
 Halves = tuple[Sequence[str], Sequence[str]]
 
@@ -60,15 +60,13 @@ def linkability(
     rows = chosen_rows(real, attempts, rng)
     control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, attempts, rng)
 
-    def linked(table: Table, chosen: np.ndarray) -> np.ndarray:
-        people = table.take(chosen)
-        one, other = (
-            nearest_in_order(people, synthetic, order, k=k, columns=half, workers=workers) for half in (first, second)
-        )
-        return (one[:, :, None] == other[:, None, :]).any(axis=(1, 2))
-
-    successes = linked(real, rows)
-    control_successes = np.empty(0, dtype=bool) if holdout is None else linked(holdout, control_rows)
+    attacked = [real.take(rows), *([] if holdout is None else [holdout.take(control_rows)])]
+    people = concatenate([Table(part.schema, part.codes, part.numbers) for part in attacked])  # one search for both sides
+    one, other = (
+        nearest_in_order(people, synthetic, order, k=k, columns=half, workers=workers) for half in (first, second)
+    )
+    linked = (one[:, :, None] == other[:, None, :]).any(axis=(1, 2))
+    successes, control_successes = linked[: len(rows)], linked[len(rows) :]
     control = None
     if holdout is not None:
         control = Attempts(control_successes, persons(holdout, control_rows))

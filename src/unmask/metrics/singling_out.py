@@ -95,17 +95,17 @@ def singling_out(
     real_rows = chosen_rows(real, size, rng)
     control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, size, rng)
     source = reference or holdout or evenly_drawn(real.schema, max(attempts, 1000), rng)
-    people = [real, real.take(real_rows), source] + ([] if holdout is None else [holdout.take(control_rows)])
-    release, everyone, compared, elsewhere, *others = on_common_levels([synthetic, *people])
+    people = [real, source] + ([] if holdout is None else [holdout.take(control_rows)])
+    release, everyone, elsewhere, *others = on_common_levels([synthetic, *people])
+    compared = everyone if size == len(real) else everyone.take(real_rows)
 
     one = mode == Mode.UNIVARIATE
     widths = (1, 1) if one else _widths(width, len(real.schema.columns))
     blind = _random(elsewhere, attempts, widths, rng)
     guesses = _univariate(release, attempts, rng) if one else _multivariate(release, attempts, widths, rng)
 
-    hits, hits_on_all, blind_hits = (
-        table.only_match(asked) for table, asked in ((compared, guesses), (everyone, guesses), (compared, blind))
-    )
+    hits, blind_hits = (compared.only_match(asked) for asked in (guesses, blind))
+    hits_on_all = hits if compared is everyone else everyone.only_match(guesses)
     control_hits = others[0].only_match(guesses) if others else np.empty(0, dtype=np.int64)
     baseline = _attempts(blind_hits, attempts, persons(real, real_rows)).rate(confidence)
     control = None

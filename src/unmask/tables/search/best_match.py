@@ -19,7 +19,7 @@ from unmask.tables.search.agreement import NEAR, Agreement, agreement, best_agre
 from unmask.tables.search.near_counts import FEWEST_PAIRS, near_counts
 
 ROWS = (
-    16384  # sorted at a time: fifteen copies of fifteen columns are 8 MB; fewer rows mean more passes over all people
+    32768  # sorted at a time: fifteen copies of fifteen columns are 15 MB; fewer rows mean more passes over all people
 )
 MOST_PEOPLE = 50_000  # at a time: the values of so many, "any other" and "none" fit two bytes
 TOGETHER = 64  # rows looked at together: whole vectors, so that no loop has an end of its own
