@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.attacks._density import FARTHEST, Kernel, scaled
+from unmask.compiled import njit
 from unmask.tables.search._grouped import FEWEST_QUERIES, GroupedRows, grouped_rows
 from unmask.tables.table import Table
 
@@ -128,13 +129,8 @@ class _Bounds:
     def _at(self, point: Table) -> np.ndarray:
         """The largest log kernel that a row of each group can have."""
         found = np.full(self.codes.shape[1], self.rest)
-        for at, position in enumerate(self.positions):
-            found += np.where(self.codes[at] == point.codes[0, position], self.equal[at], self.other[at])
-        for number, (low, high), (top, inverse, kept, lost) in zip(
-            scaled(point)[0], self.boxes.swapaxes(0, 1), self.gaussians.T, strict=True
-        ):
-            gap = np.minimum(np.maximum(np.maximum(low - number, number - high), 0.0) * inverse, FARTHEST)
-            found += np.where(np.isnan(gap), max(top, kept, lost), top - 0.5 * gap * gap)
+        codes, numbers = point.codes[0, self.positions].astype(np.int64), scaled(point)[0]
+        _add_bounds(found, self.codes, codes, self.equal, self.other, self.boxes, numbers, self.gaussians)
         return found
 
     def _rows(self, groups: np.ndarray) -> np.ndarray:
@@ -143,3 +139,17 @@ class _Bounds:
         ends = np.cumsum(sizes)
         places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(self.starts[groups] - ends + sizes, sizes)
         return self.order[places].astype(np.int64)
+
+
+@njit(nogil=True, cache=True)
+def _add_bounds(found, codes, asked, equal, other, boxes, numbers, gaussians):
+    for column in range(codes.shape[0]):
+        for group in range(found.size):
+            found[group] += equal[column] if codes[column, group] == asked[column] else other[column]
+    for column in range(numbers.size):
+        low, high, number = boxes[0, column], boxes[1, column], numbers[column]
+        top, inverse, kept, lost = gaussians[:, column]
+        most = max(top, kept, lost)
+        for group in range(found.size):
+            gap = min(max(low[group] - number, number - high[group], 0.0) * inverse, FARTHEST)
+            found[group] += top - 0.5 * gap * gap if gap >= 0.0 else most  # a gap to what is missing is no number

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.errors import InputError, ParameterError
-from unmask.metrics._closeness import mean_estimate, search
+from unmask.metrics._closeness import mean_estimate
 from unmask.stats import Estimate
 from unmask.tables.distance import Euclid, nearest
-from unmask.tables.table import Table
+from unmask.tables.table import Table, concatenate
 
 WARNING = (
     "A large mean distance proves nothing: it is an average, not the worst case, and a few copies among many distant rows "
@@ -54,11 +54,13 @@ def minimal_distance(
             raise InputError(f"The {name} table has no rows, so there is no closest row. Give it rows.")
     metric = Euclid.fitted_to(real)
     rows = _drawn(len(synthetic), most_rows, rng)
-    found = nearest(synthetic.take(rows), real, k=1, metric=metric, workers=workers)
-    mine, theirs = found.distances[:, 0], None
+    asked = [synthetic.take(rows)]
     if holdout is not None:
-        others = holdout.take(_drawn(len(holdout), most_rows, rng))
-        theirs = search(others, real, metric, neighbours=1, workers=workers)[:, 0]
+        asked.append(holdout.take(_drawn(len(holdout), most_rows, rng)))
+    everyone = concatenate([Table(part.schema, part.codes, part.numbers) for part in asked])  # one search for both sides
+    found = nearest(everyone, real, k=1, metric=metric, workers=workers)
+    mine, others = np.split(found.distances[:, 0], [len(rows)])
+    theirs = None if holdout is None else others
     top = max(float(mine.max()), 0.0 if theirs is None else float(theirs.max()))
     edges = np.linspace(0.0, top if top > 0 else 1.0, bins + 1)
     return MinimalDistance(
@@ -66,7 +68,7 @@ def minimal_distance(
         None if theirs is None else mean_estimate([theirs], confidence),
         rows,
         mine,
-        found.rows[:, 0],
+        found.rows[: len(rows), 0],
         theirs,
         edges,
         np.histogram(mine, edges)[0],
