@@ -67,7 +67,7 @@ def _measured(
     compared: KthTables, places: np.ndarray, ks: np.ndarray, rows: np.ndarray, share: Share
 ) -> np.ndarray | None:
     """Mismatches and numbers."""
-    sums, order = np.full((len(compared.queries), ks[-1]), np.inf), _alike_together(places)
+    sums, order = np.full((len(compared.queries), ks[-1]), np.inf), _alike_together(places[:, : len(compared.counted)])
     for pairs in _blocks(compared, places):
         if pairs.first == 0 and not _passes_over_most(pairs, order, sums):
             return None

@@ -194,7 +194,7 @@ def _room_for_near(pairs):
     return Near(
         np.empty(most, np.int64),
         np.empty(most),
-        np.zeros((pairs.weights.size, most)),
+        np.empty((pairs.weights.size, most)),
         np.zeros(pairs.width + 2, np.int64),
         np.empty((2, pairs.bits.shape[1]), np.uint64),
     )
