@@ -14,7 +14,7 @@ from unmask.stats.results import Assumption, Estimate
 
 def midranks(values: FloatArray) -> FloatArray:
     """Ranks 1..n, tied values sharing the mean of their ranks."""
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values)  # in which order tied values come makes no difference
     ordered = values[order]
     first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))  # where each block of ties begins
     size = np.diff(np.append(first, values.size))

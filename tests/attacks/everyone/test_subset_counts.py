@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask.attacks.everyone.subset_counts import choose_subsets, count_keys, keys
+from unmask.attacks.everyone.subset_counts import AskedKeys, choose_subsets, count_keys, keys
 from unmask.tables.matching import By, count_matches
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.testing._tables import STYLES, plain
@@ -66,3 +66,19 @@ def test_pairs_that_belong_together_are_asked_about(rng):
     codes[:, 17] = codes[:, 4]
     for seed in range(5):
         assert (4, 17) in choose_subsets(categories(codes, 4), np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("kind", [np.uint16, np.uint32])
+@pytest.mark.parametrize("style", STYLES)
+def test_keys_that_are_asked_for_again_and_again_give_the_same_counts(style, kind):
+    """Many rows share a key, or none does; of one set or of all; beside columns that others fill."""
+    asked = plain(style)
+    subsets = choose_subsets(asked, np.random.default_rng(1))
+    for some in (subsets, subsets[:1], subsets[-3:]):
+        prepared = AskedKeys.of(keys(asked, some))
+        for seed, rows in enumerate((45, 1, 0)):
+            published = asked.take(np.random.default_rng(seed).integers(0, len(asked), rows))
+            found = np.full((len(asked), 2 + len(some) + 1), 7, dtype=kind)
+            prepared.count(published.codes, some, 2, found)
+            assert np.array_equal(found[:, 2:-1], count_keys(keys(asked, some), keys(published, some)))
+            assert (found[:, [0, 1, -1]] == 7).all()

@@ -11,6 +11,7 @@ from unmask.audits.everyone.pooled import (
     GuessCounts,
     _auc_without,
     _candidates,
+    _falling,
     _histograms,
     _Ranked,
     _tpr_without,
@@ -218,3 +219,9 @@ def test_the_bound_is_honest_and_near_for_randomised_response(truth, coins):
     above = sum(value > truth for value in found)
     assert above <= binom.ppf(0.999, 60, 0.05)
     assert truth == 0 or np.median(found) > 0.8 * truth
+
+
+@pytest.mark.parametrize("digits", [0, 1, 12])
+def test_places_from_the_highest_score_down_keep_ties_in_order(digits, rng):
+    scores = np.round(rng.normal(size=500), digits) + 0.0
+    assert _falling(scores).tolist() == sorted(range(500), key=lambda place: -scores[place])

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from unmask.attacks.everyone.subset_counts import Subset, alike_in_unit, count_keys, fill_counts, keys_of
+from unmask.attacks.everyone.subset_counts import AskedKeys, Subset, alike_in_unit, count_keys, keys_of
 from unmask.tables.exact import MISSING, NOBODY, ExactValues
 from unmask.tables.search.best_match import BestMatch
 from unmask.tables.table import Table
@@ -64,8 +64,9 @@ class ExactCounts:
         return tuple("exact pair" if len(each) > 1 else "exact" if each[0] < width else "digits" for each in self.sets)
 
     def count(self, found: np.ndarray, counts: np.ndarray) -> None:
-        """Fill `counts` (rows x sets): how many synthetic rows have the same exact values. Missing agrees with nothing."""
-        fill_counts(self._keys, found, self.sets, counts)
+        """Fill the first of `counts` (rows x sets): how many synthetic rows have the same exact values. Missing agrees with
+        nothing."""
+        self._keys.count(found, self.sets, 0, counts)
 
     def best_match(self, found: np.ndarray) -> np.ndarray:
         """The largest sum of weights of equal values over the synthetic rows (rows x 1): rare values weigh most.
@@ -101,8 +102,8 @@ class ExactCounts:
         return BestMatch(self._asked[:, : len(self._names)], self._weights)
 
     @cached_property
-    def _keys(self) -> np.ndarray:
-        return keys_of(self._asked, self.sets)
+    def _keys(self) -> AskedKeys:
+        return AskedKeys.of(keys_of(self._asked, self.sets))
 
     @cached_property
     def _weights(self) -> np.ndarray:

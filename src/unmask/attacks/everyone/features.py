@@ -10,11 +10,11 @@ import numpy as np
 from unmask.attacks.everyone.exact_counts import ExactCounts
 from unmask.attacks.everyone.prediction_errors import prediction_errors
 from unmask.attacks.everyone.subset_counts import (
+    AskedKeys,
     Subset,
     alike_in_unit,
     choose_subsets,
     count_keys,
-    fill_counts,
     keys,
     weighted_sums,
 )
@@ -111,13 +111,13 @@ class Features:
         others = len(self.exact.sets) if self.exact else 0
         found = np.empty((len(self.candidates), others + len(self.subsets)), dtype=kind)
         if self.exact and exact is not None:
-            self.exact.count(exact, found[:, :others])
-        fill_counts(self._keys, synthetic.codes, self.subsets, found[:, others:])
+            self.exact.count(exact, found)
+        self._keys.count(synthetic.codes, self.subsets, others, found)
         return found
 
     @cached_property
-    def _keys(self) -> np.ndarray:
-        return keys(self.candidates, self.subsets)
+    def _keys(self) -> AskedKeys:
+        return AskedKeys.of(keys(self.candidates, self.subsets))
 
     @cached_property
     def _starts(self) -> np.ndarray:
@@ -128,8 +128,9 @@ class Features:
     @cached_property
     def others(self) -> np.ndarray:
         """How many candidates outside the unit share each row's cell (rows x sets)."""
-        alike = count_keys(self._keys, self._keys).astype(np.int64) - 1
-        return alike if self._one_row_each else alike - alike_in_unit(self._keys, self.units.of_row)
+        own = keys(self.candidates, self.subsets)
+        alike = count_keys(own, own).astype(np.int64) - 1
+        return alike if self._one_row_each else alike - alike_in_unit(own, self.units.of_row)
 
     @cached_property
     def _weights(self) -> np.ndarray:

@@ -9,7 +9,7 @@ counts. Values have no such law and are measured in their own spread.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -22,6 +22,23 @@ TOGETHER, PART = 8, 256  # runs that are added up together, and units at a time:
 
 Block = tuple[np.ndarray, np.ndarray]  # counts and values of all units in one run
 Load = Callable[[int], Block]  # from the number of a run to its features: runs are streamed, never all in memory
+
+
+@dataclass(frozen=True, eq=False)
+class SharedRuns:
+    """Runs that are learnt from with several kinds of coins: what hangs on no coin is found once for all of them."""
+
+    load: Load
+    _logs: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
+
+    def __call__(self, run: int) -> Block:
+        return self.load(run)
+
+    def mean_logs(self, runs: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Mean logs of counts over these runs (units x counts), and how rare agreement is: near 1 where hardly a row agrees."""
+        if tuple(runs) not in self._logs:
+            self._logs[tuple(runs)] = _mean_logs(self.load, runs)
+        return self._logs[tuple(runs)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,23 +64,14 @@ class Usual:
         farthest: float,
     ) -> Usual:
         """`groups` names the group of each count; those of a group stand together."""
-        counts, values = load(runs[0])
-        logs = np.zeros(counts.shape)
-        total, squares = np.zeros(values.shape), np.zeros(values.shape)
-        for low in range(0, len(runs), TOGETHER):
-            blocks = [load(run) for run in runs[low : low + TOGETHER]]
-            for first in range(0, len(logs), PART):
-                part = slice(first, first + PART)
-                for counts, _ in blocks:
-                    _add_logs(counts[part], _log_table(counts), logs[part])
-            for (_, values), inside in zip(blocks, members[low : low + TOGETHER], strict=True):
-                _add_values(values, ~inside, total, squares)
-        logs /= len(runs)
+        logs, rare = load.mean_logs(runs) if isinstance(load, SharedRuns) else _mean_logs(load, runs)
+        total, squares = (np.zeros(load(runs[0])[1].shape) for _ in range(2))
+        for run, inside in zip(runs, members, strict=True):
+            _add_values(load(run)[1], ~inside, total, squares)
         begins = [place for place in range(len(groups)) if place == 0 or groups[place] != groups[place - 1]]
         starts = np.array([*begins, len(groups)], dtype=np.int64)
         absences = Absences.of(total, squares, (~members).sum(axis=0), prior_runs)
-        rare = 1 / (1 + np.exp(logs))
-        return cls(logs.astype(np.float32), rare.astype(np.float32), starts, len(runs), absences, farthest)
+        return cls(logs, rare, starts, len(runs), absences, farthest)
 
     @property
     def width(self) -> int:
@@ -138,6 +146,18 @@ class Absences:
         least = LEAST_VARIANCE * (others + self.prior_runs)
         factors = np.stack([factor, less, least], axis=1).astype(np.float32)
         _standardise(values, self.mean, self.scatter, factors, np.float32(farthest), z)
+
+
+def _mean_logs(load: Load, runs: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    logs = np.zeros(load(runs[0])[0].shape)
+    for low in range(0, len(runs), TOGETHER):
+        blocks = [load(run)[0] for run in runs[low : low + TOGETHER]]
+        for first in range(0, len(logs), PART):
+            part = slice(first, first + PART)
+            for counts in blocks:
+                _add_logs(counts[part], _log_table(counts), logs[part])
+    logs /= len(runs)
+    return logs.astype(np.float32), (1 / (1 + np.exp(logs))).astype(np.float32)
 
 
 def log_of_count(count: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from unmask.attacks.everyone.boosted import BoostedScorer
 from unmask.attacks.everyone.copies import CopyScorer
 from unmask.attacks.everyone.scorer import RatioScorer, Scorer
+from unmask.attacks.everyone.usual import Load, SharedRuns
 from unmask.audits.everyone.attribute.stage import attributes
 from unmask.audits.everyone.audited import Audited
 from unmask.audits.everyone.claim import hold_against_coins
@@ -37,12 +38,9 @@ def judge_runs(
 ) -> Result:
     """The result of drawn runs. `scores` is a file for the evidence about everybody in every judged run."""
     pool, setting = drawn.pool, drawn.pool.setting
-    how: dict[str, Any] = {"scorer": scorer_of(plan), "rate": plan.rate, "confidence": shared(plan.confidence)}
-    judged, people = judge_everybody(pool, pool.members, **how)
+    judged, people, control = judge_with_control(plan, pool)
     if scores is not None:
         export_scores(scores, judged, drawn.rows[np.unique(setting.features.units.of_row, return_index=True)[1]])
-    other = of_other_runs(pool.members, stream(plan.seed, "control"))
-    _, control = judge_everybody(pool, other, **how | {"confidence": None})
     extra = attributes(plan, pool, runner)
     extra += confirm(plan, drawn, people, runner)
     claim = claim_for(setting.generator.claim, drawn.real.schema)
@@ -64,14 +62,28 @@ def judge_runs(
     return part.told(expected, records_of(audited, [(name, of_everybody(column)) for name, column in part.columns]))
 
 
+def judge_with_control(plan: EveryonePlan, pool: CoinPool) -> tuple[Judged, People, People]:
+    """Evidence, what it says about each person, and what the same says with the coins of other runs."""
+    how: dict[str, Any] = {"scorer": scorer_of(plan), "rate": plan.rate, "load": SharedRuns(pool.load)}
+    judged, people = judge_everybody(pool, pool.members, confidence=shared(plan.confidence), **how)
+    other = of_other_runs(pool.members, stream(plan.seed, "control"))
+    return judged, people, judge_everybody(pool, other, confidence=None, **how)[1]
+
+
 def judge_everybody(
-    pool: CoinPool, members: np.ndarray, *, scorer: Scorer, rate: float, confidence: float | None
+    pool: CoinPool,
+    members: np.ndarray,
+    *,
+    scorer: Scorer,
+    rate: float,
+    confidence: float | None,
+    load: Load | None = None,
 ) -> tuple[Judged, People]:
-    """Evidence from everything and from whole rows, and what it says about each person."""
-    features = pool.setting.features
+    """Evidence from everything and from whole rows, and what it says about each person. `load` is that of the pool."""
+    features, load = pool.setting.features, load or pool.load
     planned = RunOrder(np.array([task.index for task in pool.tasks]), pool.failed_places, pool.failed)
-    judged = judge(pool.load, members, groups=features.groups, scorer=scorer, planned=planned)
-    copies = judge(pool.load, members, groups=features.groups, scorer=CopyScorer(), planned=planned)
+    judged = judge(load, members, groups=features.groups, scorer=scorer, planned=planned)
+    copies = judge(load, members, groups=features.groups, scorer=CopyScorer(), planned=planned)
     return judged, judge_people(judged, pool.setting.game.coined, copies=copies, rate=rate, confidence=confidence)
 
 

@@ -84,14 +84,23 @@ def judge_pooled(evidence: Evidence, *, confidence: float) -> Pooled:
 
 def _histograms(scores: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Runs x bins: scores of units that are in, and of those that are out, from the highest bin down."""
-    order = np.argsort(np.argsort(-scores, axis=None, kind="stable"), kind="stable").reshape(scores.shape)
-    bins = order * BINS // scores.size
+    bins = np.empty(scores.shape, dtype=np.int64)
+    bins.ravel()[_falling(scores.ravel())] = np.arange(scores.size) * BINS // scores.size
     runs = np.arange(len(scores))[:, None] * BINS
     counts = [
         np.bincount((bins + runs)[chosen], minlength=len(scores) * BINS).reshape(len(scores), BINS)
         for chosen in (members, ~members)
     ]
     return counts[0], counts[1]
+
+
+def _falling(scores: np.ndarray) -> np.ndarray:
+    """Places from the highest score down, ties in order. Where there are none, a sort that minds no order is several times as
+    fast."""
+    falling = -scores
+    order = np.argsort(falling)
+    ordered = falling[order]
+    return order if (ordered[1:] != ordered[:-1]).all() else np.argsort(falling, kind="stable")
 
 
 def auc_over_runs(evidence: Evidence) -> tuple[float, np.ndarray]:
@@ -174,8 +183,8 @@ class _Ranked:
 
     @classmethod
     def of(cls, evidence: Evidence) -> _Ranked:
-        order = np.argsort(-evidence.log_ratios, axis=1, kind="stable")
-        ranked = np.take_along_axis(evidence.members, order, axis=1).sum(axis=0)
+        pairs = zip(evidence.log_ratios, evidence.members, strict=True)
+        ranked = np.sum([members[_falling(scores)] for scores, members in pairs], axis=0)
         return cls(np.concatenate([[0], np.cumsum(ranked)]), *reversed(evidence.members.shape))
 
     def right(self, guesses: GuessCounts) -> int:

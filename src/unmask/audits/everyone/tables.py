@@ -18,7 +18,7 @@ from unmask.results.small_groups import crowd_quantiles
 from unmask.tables.units import SMALLEST_GROUP
 
 RAW = "distance to the closest record"
-Columns = Sequence[tuple[str, Sequence[Cell] | np.ndarray]]
+Columns = Sequence[tuple[str, np.ndarray]]
 
 OUTER = 10 * SMALLEST_GROUP  # listed people from which a tenth of them is a crowd
 
@@ -89,25 +89,27 @@ def series_of(audited: Audited) -> Iterator[Series]:
 
 def records_of(audited: Audited, more: Columns) -> Records:
     """Every unit with a coin by the number of its first row, most exposed first. `more` are columns of later stages."""
-    people, features = audited.people, audited.pool.setting.features
+    people, features, coined = audited.people, audited.pool.setting.features, audited.coined
     _, first = np.unique(features.units.of_row, return_index=True)
+    order = np.argsort(people.rank)
+    order = order[coined[order]]
     columns: list[tuple[str, list[Cell]]] = [
-        ("row", [int(row) for row in audited.drawn.rows[first]]),
-        ("rank", [int(rank) for rank in people.rank]),
-        ("listed", [bool(flag) for flag in people.listed]),
-        ("log10 e-value", _numbers(people.log_e / math.log(10))),
-        ("AUC", _numbers(people.auc)),
-        (f"TPR at FPR {PERSON_FPR:g}", _numbers(people.tpr)),
-        ("epsilon >=", _numbers(people.epsilon)),
-        *((name, _numbers(values)) for name, values in audited.marks.values.items()),
-        *((name, list(cells)) for name, cells in more),
+        ("row", audited.drawn.rows[first][order].tolist()),
+        ("rank", people.rank[order].tolist()),
+        ("listed", people.listed[order].tolist()),
+        ("log10 e-value", _numbers(people.log_e[order] / math.log(10))),
+        ("AUC", _numbers(people.auc[order])),
+        (f"TPR at FPR {PERSON_FPR:g}", _numbers(people.tpr[order])),
+        ("epsilon >=", _numbers(people.epsilon[order])),
+        *((name, _numbers(values[order])) for name, values in audited.marks.values.items()),
+        *((name, list(values[order])) for name, values in more),
     ]
-    order = [int(unit) for unit in np.argsort(people.rank) if audited.coined[unit]]
-    return Records(
-        tuple(name for name, _ in columns), tuple(tuple(cells[unit] for _, cells in columns) for unit in order)
-    )
+    names, cells = zip(*columns, strict=True)
+    return Records(names, tuple(zip(*cells, strict=True)))
 
 
 def _numbers(values: np.ndarray) -> list[Cell]:
-    """Four digits; nothing where there is no number, and no minus before 0."""
-    return [float(f"{value:.4g}") + 0.0 if math.isfinite(value) else None for value in values.astype(float).tolist()]
+    """Four digits; nothing where there is no number, and no minus before 0. Equal numbers, of which there are many, once."""
+    distinct, place = np.unique(values.astype(np.float64), return_inverse=True)
+    told = [float(f"{value:.4g}") + 0.0 if math.isfinite(value) else None for value in distinct.tolist()]
+    return [told[at] for at in place.tolist()]

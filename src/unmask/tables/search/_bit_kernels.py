@@ -234,20 +234,54 @@ def fill_planes(pairs, query, planes, carries, straight):
 
 
 @inner()
-def collect(planes, total, level, found, count):
-    """Put the candidates with so many mismatches into `found` behind the first `count`; returns how many it holds then."""
-    a, b, c, d, e = planes[0], planes[1], planes[2], planes[3], planes[4]
-    v, w, x, y, z = spelt(level)
-    for at in range(a.size):
-        chosen = ~((a[at] ^ v) | (b[at] ^ w) | (c[at] ^ x) | (d[at] ^ y) | (e[at] ^ z))
-        while chosen != 0:
-            lowest = chosen & (~chosen + np.uint64(1))
-            row = at * 64 + np.int64(ones(lowest - np.uint64(1)))
-            chosen ^= lowest
-            if row < total:  # what the block lacks to whole words looks like candidates that differ in every column
-                found[count] = row
-                count += 1
+def collect(planes, total, least, most, words, found, count):
+    """Put the candidates with at least and at most so many mismatches into `found` behind the first `count`, rising; returns
+    how many it holds then. `words` is room for two rows of bits: those of the candidates, and which of their words are not
+    empty. That cannot be guessed, so that a branch for each word would cost more than all the rest.
+    """
+    chosen, places, filled = words[0], words[1], 0
+    _choose(planes, spelt(least), spelt(most), chosen)
+    if total % 64:  # what the block lacks to whole words looks like candidates that differ in every column
+        chosen[-1] &= (np.uint64(1) << np.uint64(total % 64)) - np.uint64(1)
+    for at in range(np.uint64(chosen.size)):
+        places[filled] = at
+        filled += chosen[at] != 0
+    for place in range(filled):
+        at = places[place]
+        word = chosen[at]
+        while word != 0:
+            below = word & (~word + np.uint64(1))
+            found[count] = at * np.uint64(64) + ones(below - np.uint64(1))
+            count += 1
+            word ^= below
     return count
+
+
+@inner()
+def mismatches_of(planes, row, most):
+    """How many mismatches a candidate has that has at most so many: no more bits of them are looked at."""
+    at, bit, number = row >> np.uint64(6), row & np.uint64(63), np.uint64(0)
+    for plane in range(1 if most < 2 else 2 if most < 4 else PLANES):
+        number |= ((planes[plane, at] >> bit) & np.uint64(1)) << np.uint64(plane)
+    return number
+
+
+@inner()
+def _choose(planes, least, most, chosen):
+    a, b, c, d, e = planes[0], planes[1], planes[2], planes[3], planes[4]
+    for at in range(np.uint64(chosen.size)):
+        number = a[at], b[at], c[at], d[at], e[at]
+        chosen[at] = ~(_is_less(number, least) | _is_less(most, number))
+
+
+@inner()
+def _is_less(one, other):
+    """Whether a number of five bits is less than another one: whether its last bit has to borrow."""
+    borrow = ~one[0] & other[0]
+    borrow = _subtract(one[1], other[1], borrow)[1]
+    borrow = _subtract(one[2], other[2], borrow)[1]
+    borrow = _subtract(one[3], other[3], borrow)[1]
+    return _subtract(one[4], other[4], borrow)[1]
 
 
 @njit(nogil=True, cache=True)
@@ -258,6 +292,7 @@ def by_levels(pairs, start, stop, wide, k, counts, rows):
     """
     before, found = np.empty(pairs.width + 1, np.int64), np.empty(pairs.total, np.int64)
     planes, carries, straight = room(pairs)
+    words = np.empty((2, pairs.bits.shape[1]), np.uint64)
     for query in range(start, stop):
         before[:] = counts[query]
         _count_mismatches(pairs, wide, query, k, counts[query])
@@ -267,7 +302,7 @@ def by_levels(pairs, start, stop, wide, k, counts, rows):
                 level += 1
             if counts[query, level] and not before[level]:
                 fill_planes(pairs, query, planes, carries, straight)
-                collect(planes, pairs.total, level, found, 0)
+                collect(planes, pairs.total, level, level, words, found, 0)
                 own = pairs.exclude_same_row and found[0] == query - pairs.first
                 rows[query] = pairs.first + found[1 if own else 0]
 

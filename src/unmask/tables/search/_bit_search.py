@@ -67,7 +67,7 @@ def _measured(
     compared: KthTables, places: np.ndarray, ks: np.ndarray, rows: np.ndarray, share: Share
 ) -> np.ndarray | None:
     """Mismatches and numbers."""
-    sums, order = np.full((len(compared.queries), ks[-1]), np.inf), _alike_together(places)
+    sums, order = np.full((len(compared.queries), ks[-1]), np.inf), _alike_together(places[:, : len(compared.counted)])
     for pairs in _blocks(compared, places):
         if pairs.first == 0 and not _passes_over_most(pairs, order, sums):
             return None
@@ -96,10 +96,11 @@ def _measure_part(
 
 
 def _passes_over_most(pairs: kernels.BitPairs, order: np.ndarray, sums: np.ndarray) -> bool:
-    """Try some queries, on a copy."""
-    aside, none = sums.copy(), np.empty(0, dtype=np.int64)
-    tried = np.linspace(0, len(sums), TRIED, endpoint=False).astype(np.int64)
-    measured = sum(by_measuring(pairs, order, place, place + 1, aside, none) for place in tried)
+    """Try some queries; what they find is forgotten."""
+    tried = order[np.linspace(0, len(sums), TRIED, endpoint=False).astype(np.int64)]
+    aside = np.empty_like(sums)
+    aside[tried] = np.inf
+    measured = by_measuring(pairs, tried, 0, TRIED, aside, np.empty(0, dtype=np.int64))
     return bool(measured <= MOST_MEASURED * TRIED * pairs.total)
 
 

@@ -1,19 +1,34 @@
 """Compiled loops behind the Gower distances of `kth_distances` for many queries: few candidates are measured in full.
 
 A Gower sum is at least its number of mismatches, which rows of bits tell (`_bit_kernels`). Candidates with no
-more of them than the k-th sum are measured as `_kernels` does it, so that the results are equal bit for bit.
+more of them than the k-th sum are measured as `_kernels` does it, so that the results are equal bit for bit. They are the same
+for all queries with the same codes, so their numbers are copied once, to lie next to each other: what is measured
+then is whole vectors.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from unmask.compiled import inner, njit
-from unmask.tables.search._bit_kernels import LEVELS, collect, fill_planes, ones, room, spelt
+from unmask.tables.search._bit_kernels import LEVELS, collect, fill_planes, mismatches_of, ones, room, spelt
 from unmask.tables.search._kth_kernels import ROOM, _sort
 
 HALVINGS = 16  # at most, to find a limit that few sums are below
-FINITE, NOWHERE = 1e300, 2**62  # sums are at most the number of columns; a row behind all others
+LANES = 16  # candidates of a number of mismatches are padded to a multiple
+NOWHERE = 2**62  # a row behind all others
+
+
+class Near(NamedTuple):
+    """Candidates of some queries with the same codes, those with few mismatches first."""
+
+    rows: np.ndarray  # of the block; what pads is -1
+    mismatches: np.ndarray  # float64; of what pads, infinite
+    numbers: np.ndarray  # columns x candidates
+    ends: np.ndarray  # ends[m + 1]: where all with up to m mismatches are before
+    words: np.ndarray  # room for two rows of bits
 
 
 @inner()
@@ -32,6 +47,44 @@ def _among(planes, width, k):
 
 
 @inner()
+def _gather(pairs, planes, gathered, level, near):
+    """Put the candidates with up to so many mismatches into `near`, which holds those with up to `gathered`; returns the larger
+    of the two."""
+    if level <= gathered:
+        return gathered
+    candidates, numbers, first = pairs.candidates, near.numbers, near.ends[gathered + 1]
+    last = collect(planes, pairs.total, gathered + 1, level, near.words, near.rows, first)
+    end = -(-last // LANES) * LANES
+    for place in range(np.uint64(first), np.uint64(last)):
+        row = np.uint64(near.rows[place])
+        near.mismatches[place] = mismatches_of(planes, row, level)
+        for j in range(np.uint64(numbers.shape[0])):
+            numbers[j, place] = candidates[row, j]
+    for place in range(last, end):
+        near.rows[place], near.mismatches[place] = -1, np.inf
+    for mismatches in range(gathered + 1, level + 1):
+        near.ends[mismatches + 1] = end
+    return level
+
+
+@inner()
+def _measure(pairs, query, near, start, end, sums):
+    """Gower sums of some candidates: mismatches first, then numbers in the order of the schema."""
+    own, weights, part, mismatches = pairs.numbers[query], pairs.weights, sums[start:end], near.mismatches[start:end]
+    for i in range(np.uint64(part.size)):
+        part[i] = mismatches[i]
+    for j in range(weights.size):
+        column, number, weight = near.numbers[j, start:end], own[j], weights[j]
+        for i in range(np.uint64(part.size)):
+            gap = abs(column[i] - number) * weight
+            part[i] += gap if gap < 1.0 else 1.0
+    if pairs.exclude_same_row:
+        for place in range(start, end):
+            if near.rows[place] == query - pairs.first:
+                sums[place] = np.inf
+
+
+@inner()
 def _upto(values, limit):
     count = 0
     for i in range(values.size):
@@ -40,65 +93,55 @@ def _upto(values, limit):
 
 
 @inner()
-def _least(values, size, k, scratch):
-    """Sort the k least of the first `size` values to the front: halving finds a limit that few others are below."""
-    part, low, high = values[:size], 0.0, values[0]
-    for i in range(size):
-        high = max(high, part[i])
+def _take_least(values, most, k, best, scratch):
+    """Sort the k least values into `best`, or those up to `most` if they are fewer; returns how many.
+
+    Halving finds a limit that few others are below. What is left where many are equal is taken value by value.
+    """
+    low, high, within = -1.0, most, _upto(values, most)
     for _ in range(HALVINGS):
+        if within <= k + LEVELS:
+            break
         middle = (low + high) / 2
-        count = _upto(part, middle)
+        count = _upto(values, middle)
         if count < k:
             low = middle
         else:
-            high = middle
-            if count <= k + LEVELS:
-                break
-    count = 0
-    for i in range(size):
-        value = part[i]
-        values[count] = value
-        count += value <= high
-    _sort(values, count, scratch)
+            high, within = middle, count
+    if within > ROOM:
+        return _take_equal(values, k, best)
+    size = 0
+    for i in range(values.size):
+        best[size] = values[i]
+        size += values[i] <= high
+    _sort(best, size, scratch)
+    return min(size, k)
 
 
 @inner()
-def _take_in(pairs, query, found, mismatches, k, best, size, scratch):
-    """Sort the Gower sums of these candidates into `best`, which holds `size` sums; returns how many it holds then, k at most."""
-    numbers, weights, candidates = pairs.numbers[query], pairs.weights, pairs.candidates
-    same = query - pairs.first if pairs.exclude_same_row else -1
-    worst = best[k - 1] if size == k else np.inf
-    for row in found:
-        total = mismatches
-        for j in range(weights.size):
-            gap = abs(candidates[row, j] - numbers[j]) * weights[j]
-            total += gap if gap < 1.0 else 1.0
-        best[size] = total
-        size += total < worst and row != same
-        if size == ROOM:
-            _least(best, size, k, scratch)
-            size, worst = k, best[k - 1]
-            if worst == 0.0:  # coarse tables: a crowd of equal rows
-                break
-    if size > k:
-        _least(best, size, k, scratch)
-        return k
-    _sort(best, size, scratch)
+def _take_equal(values, k, best):
+    """The same, by passing over all values for each one that is different."""
+    size, last = 0, -1.0
+    while size < k:
+        least, count = np.inf, 0
+        for i in range(values.size):
+            value = values[i] if values[i] > last else np.inf
+            count = 1 if value < least else count + (value == least)
+            least = min(least, value)
+        for place in range(size, min(size + count, k)):
+            best[place] = least
+        size, last = min(size + count, k), least
     return size
 
 
 @inner()
-def _first_at(pairs, query, found, mismatches, least):
-    """The first of these candidates whose Gower sum is the least one, as a row number of all blocks; NOWHERE if there is none."""
-    numbers, weights, candidates = pairs.numbers[query], pairs.weights, pairs.candidates
-    for row in found:
-        total = mismatches
-        for j in range(weights.size):
-            gap = abs(candidates[row, j] - numbers[j]) * weights[j]
-            total += gap if gap < 1.0 else 1.0
-        if total == least and not (pairs.exclude_same_row and row == query - pairs.first):
-            return pairs.first + row
-    return NOWHERE
+def _first_at(near, end, sums, least):
+    """The first candidate whose Gower sum is the least one."""
+    first = NOWHERE
+    for place in range(end):
+        if sums[place] == least:
+            first = min(first, near.rows[place])
+    return first
 
 
 @njit(nogil=True, cache=True)
@@ -109,44 +152,52 @@ def by_measuring(pairs, order, start, stop, sums, rows):
     queries with the same codes stand together: their candidates are found once. `rows` gets the first candidate with the least
     sum, unless it is empty.
     """
-    k, measured, width, found = sums.shape[1], 0, pairs.width, np.empty(pairs.total, np.int64)
-    best, scratch, ends = np.empty(ROOM), np.empty(ROOM), np.zeros(width + 2, np.int64)  # ends[m + 1]: of m mismatches
+    k, measured, width, columns = sums.shape[1], 0, pairs.width, pairs.weights.size
+    near = _room_for_near(pairs)
+    found, best, scratch = np.empty(k + near.rows.size), np.empty(ROOM + 1), np.empty(ROOM)
     planes, carries, straight = room(pairs)
-    collected, among = -1, -1
+    gathered, among = -1, -1
     for place in range(start, stop):
         query = order[place]
         if place == start or not _alike(pairs.places[query], pairs.places[order[place - 1]]):
             fill_planes(pairs, query, planes, carries, straight)
-            collected, among = -1, -1
-        best[:k] = sums[query]
-        size, least, worst = _upto(best[:k], FINITE), best[0], best[k - 1]
-        level, taken = 0, -1
+            gathered, among = -1, -1
+        least, worst = sums[query, 0], sums[query, k - 1]
+        found[:k] = sums[query]  # of earlier blocks
+        level, end = 0, 0
         if worst > 1.0:  # else only candidates without a mismatch come into question
             if among < 0:
                 among = _among(planes, width, k + pairs.exclude_same_row)  # the same row may be among them
             level = among if worst > among else int(np.ceil(worst)) - 1
-        while taken < level:
-            taken += 1
-            if collected < taken:
-                ends[taken + 1] = collect(planes, pairs.total, taken, found, ends[taken])
-                collected = taken
-            some = found[ends[taken] : ends[taken + 1]]
-            size = _take_in(pairs, query, some, float(taken), k, best, size, scratch)
-            measured += some.size
-            if taken == level < width and (size < k or best[k - 1] > level + 1):
-                level += 1
+        while True:
+            gathered = _gather(pairs, planes, gathered, level, near)
+            _measure(pairs, query, near, end, near.ends[level + 1], found[k:])
+            end = near.ends[level + 1]
+            if level == width or _upto(found[: k + end], level + 1.0) >= k:
+                break
+            level += 1
+        measured += end
+        size = _take_least(found[: k + end], level + 1.0 if level < width else float(width + columns), k, best, scratch)
         if rows.size and size and best[0] < least:
-            rows[query] = NOWHERE
-            for level in range(
-                min(width, np.int64(best[0])) + 1
-            ):  # as many mismatches may be the whole of an equal sum
-                if collected < level:
-                    ends[level + 1] = collect(planes, pairs.total, level, found, ends[level])
-                    collected = level
-                some = found[ends[level] : ends[level + 1]]
-                rows[query] = min(rows[query], _first_at(pairs, query, some, float(level), best[0]))
+            if level < min(width, int(best[0])):  # as many mismatches may be the whole of an equal sum
+                gathered = _gather(pairs, planes, gathered, level + 1, near)
+                _measure(pairs, query, near, end, near.ends[level + 2], found[k:])
+                end = near.ends[level + 2]
+            rows[query] = pairs.first + _first_at(near, end, found[k:], best[0])
         sums[query, :size] = best[:size]
     return measured
+
+
+@inner()
+def _room_for_near(pairs):
+    most = pairs.total + LANES * (pairs.width + 1)
+    return Near(
+        np.empty(most, np.int64),
+        np.empty(most),
+        np.empty((pairs.weights.size, most)),
+        np.zeros(pairs.width + 2, np.int64),
+        np.empty((2, pairs.bits.shape[1]), np.uint64),
+    )
 
 
 @inner()
