@@ -1,6 +1,6 @@
 """The rows of a table whose kernels are largest at some points, without adding up most of them.
 
-Rows with equal categories share what categories add to their log kernels. So groups of rows (`tables.search._grouped`) are
+Rows with equal categories share what categories add to their log kernels. So groups of rows (`tables.search.groups`) are
 bounded by that and by the most that numbers can add, and only rows of groups that can reach the k-th largest kernel are
 measured. Where there are no groups, or too many of them can, all rows are measured block by block.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.attacks._density import Kernel
-from unmask.tables.search._grouped import FEWEST_QUERIES, GroupedRows, grouped_rows
+from unmask.tables.search.groups import FEWEST_QUERIES, GroupedRows, grouped_rows
 from unmask.tables.table import Table
 
 FEWEST_ROWS = 60_000  # of a table that is searched by groups
