@@ -17,7 +17,7 @@ from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.deep._blocks import Blocks
 from unmask.generators.deep._dense import AdamSteps, Dense
 from unmask.generators.deep._evidence import Trace, gradient_evidence
-from unmask.generators.deep._maker import CHUNK, Maker, is_stage
+from unmask.generators.deep._maker import Maker, is_stage, log_odds
 from unmask.generators.deep._rows import COUNT_SHARE, noisy_rows, poisson_sample, sampling_rate
 from unmask.generators.deep._torch import check_whole
 from unmask.tables.schema import Schema
@@ -181,12 +181,8 @@ class DPGANModel:
 
     def discriminator_score(self, table: Table) -> np.ndarray:
         """How real each row looks to the discriminator: the log-odds; higher is more real."""
-        found = [np.empty(0)]
         with one_thread():
-            for start in range(0, len(table), CHUNK):
-                rows = self._blocks.encode(table.codes[start : start + CHUNK])
-                found.append(self.judge.forward(self.judging, rows)[-1][:, 0].astype(np.float64))
-        return np.concatenate(found)
+            return log_odds(self.judge, self.judging, self._blocks, table.codes)
 
     def evidence(self, target: Table, others: Table) -> dict[str, float]:
         """What the training shows about a target, to somebody who knows all others; above 0 speaks for its presence."""

@@ -16,7 +16,7 @@ from unmask.generators._noise import Seeded
 from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.deep._blocks import Blocks
 from unmask.generators.deep._dense import AdamSteps, Dense
-from unmask.generators.deep._maker import CHUNK, Maker, is_stage
+from unmask.generators.deep._maker import Maker, is_stage, log_odds
 from unmask.generators.deep._rows import COUNT_SHARE, noisy_rows
 from unmask.generators.deep._teachers import Parts, Teachers
 from unmask.generators.deep._torch import check_whole
@@ -265,12 +265,8 @@ class PATEGANModel:
 
     def discriminator_score(self, table: Table) -> np.ndarray:
         """How real each row looks to the student: the log-odds; higher is more real."""
-        found = [np.empty(0)]
         with one_thread():
-            for start in range(0, len(table), CHUNK):
-                rows = self._blocks.encode(table.codes[start : start + CHUNK])
-                found.append(self.student.forward(self.judging, rows)[-1][:, 0].astype(np.float64))
-        return np.concatenate(found)
+            return log_odds(self.student, self.judging, self._blocks, table.codes)
 
     def exact_votes(self, codes: np.ndarray) -> np.ndarray:
         """The votes without noise that teachers of these rows would have given in the same training."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from unmask.compiled import inner, njit
 from unmask.tables.search._bit_kernels import LEVELS, collect, fill_planes, ones, room, spelt
+from unmask.tables.search._kernels import _count_upto
 from unmask.tables.search._kth_kernels import ROOM, _sort
 
 HALVINGS = 16  # at most, to find a limit that few sums are below
@@ -32,14 +33,6 @@ def _among(planes, width, k):
 
 
 @inner()
-def _upto(values, limit):
-    count = 0
-    for i in range(values.size):
-        count += values[i] <= limit
-    return count
-
-
-@inner()
 def _least(values, size, k, scratch):
     """Sort the k least of the first `size` values to the front: halving finds a limit that few others are below."""
     part, low, high = values[:size], 0.0, values[0]
@@ -47,7 +40,7 @@ def _least(values, size, k, scratch):
         high = max(high, part[i])
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        count = _upto(part, middle)
+        count = _count_upto(part, middle)
         if count < k:
             low = middle
         else:
@@ -119,7 +112,7 @@ def by_measuring(pairs, order, start, stop, sums, rows):
             fill_planes(pairs, query, planes, carries, straight)
             collected, among = -1, -1
         best[:k] = sums[query]
-        size, least, worst = _upto(best[:k], FINITE), best[0], best[k - 1]
+        size, least, worst = _count_upto(best[:k], FINITE), best[0], best[k - 1]
         level, taken = 0, -1
         if worst > 1.0:  # else only candidates without a mismatch come into question
             if among < 0:
