@@ -5,6 +5,7 @@ import os
 # Tests run side by side: one process each, unless a test asks for more. Before unmask is imported.
 os.environ.setdefault("UNMASK_WORKERS", "1")
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
+from unmask import kept
 from unmask.tables.table import Table
 
 # The same examples in every run, so that a red run means a changed program; explore with --hypothesis-profile=explore.
@@ -33,6 +35,19 @@ def data() -> Path:
     if not DATA.is_dir():
         pytest.skip("set UNMASK_DATA to the folder with the data sets (see docs/how-to/data.md)")
     return DATA
+
+
+@pytest.fixture
+def caches(tmp_path, monkeypatch) -> Iterator[Path]:
+    """A place for what is kept from run to run that nobody has used."""
+    place = tmp_path / "caches"
+    place.mkdir()
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
+    monkeypatch.setattr(kept.sys, "platform", "linux")
+    kept.kept_folder.cache_clear()
+    yield place
+    kept.kept_folder.cache_clear()
 
 
 @pytest.fixture

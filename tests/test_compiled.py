@@ -1,7 +1,6 @@
 """Compiled loops are kept for their user alone, and nothing that was kept can stop a run."""
 
 import importlib
-import os
 import stat
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 from unmask import compiled
+from unmask.kept import kept_folder
 
 SHAPES = "from typing import NamedTuple\nimport numpy as np\n\nclass {name}(NamedTuple):\n    values: np.ndarray\n    size: int\n"
 LOOPS = """
@@ -31,18 +31,11 @@ def total(pairs):
 
 
 @pytest.fixture
-def caches(tmp_path, monkeypatch):
-    """A place for caches that nobody has used."""
-    place = tmp_path / "caches"
-    place.mkdir()
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
-    monkeypatch.setattr(compiled.sys, "platform", "linux")
+def caches(caches, monkeypatch):
+    """Nobody has heard yet that something is compiled."""
     monkeypatch.setattr(compiled, "_said", [])
-    compiled.loops_folder.cache_clear()
-    yield place
+    yield caches
     compiled.tell(None)
-    compiled.loops_folder.cache_clear()
 
 
 @pytest.fixture
@@ -52,7 +45,7 @@ def total(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def begun(name: str = "Pairs") -> tuple[float, int]:
-        compiled.loops_folder.cache_clear()
+        kept_folder.cache_clear()
         (tmp_path / "unmask_test_shapes.py").write_text(SHAPES.format(name=name))
         (tmp_path / "unmask_test_loops.py").write_text(LOOPS)
         importlib.invalidate_caches()
@@ -78,7 +71,7 @@ def test_what_was_compiled_is_found_again_in_a_folder_of_the_user_alone(caches, 
     assert total() == (12.0, 0)
     assert len(heard) == 1
     assert str(caches / "unmask" / "loops") in heard[0]
-    folder, why = compiled.loops_folder()
+    folder, why = kept_folder()
     assert folder is not None
     assert not why
     for each in (folder, folder.parent):
@@ -181,7 +174,7 @@ def test_code_for_other_types_under_a_name_is_not_run(caches, total):
 
 def test_a_folder_that_others_can_write_is_not_used(caches, total):
     total()
-    folder, _ = compiled.loops_folder()
+    folder, _ = kept_folder()
     heard = []
     for each in (folder, folder.parent):
         each.chmod(0o770)
@@ -191,36 +184,6 @@ def test_a_folder_that_others_can_write_is_not_used(caches, total):
         assert "not a folder of yours alone" in heard[-1]
         each.chmod(0o700)
     assert total() == (12.0, 0)
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there are no owners here")
-def test_a_folder_of_somebody_else_is_not_used(tmp_path, monkeypatch):
-    def found(mode: int, owner: int) -> os.stat_result:
-        return os.stat_result((mode, 0, 0, 1, owner, 0, 0, 0, 0, 0))
-
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert compiled._is_safe(found(stat.S_IFDIR | 0o700, 1000))
-    assert compiled._is_safe(found(stat.S_IFDIR | 0o755, 0))  # the system's, who installs programs too
-    assert not compiled._is_safe(found(stat.S_IFDIR | 0o700, 1001))
-    assert not compiled._is_safe(found(stat.S_IFDIR | 0o702, 1000))
-    assert not compiled._is_safe(found(stat.S_IFLNK | 0o700, 1000))
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there are no owners here")
-def test_nothing_is_made_in_the_home_of_another(caches, monkeypatch):
-    monkeypatch.setattr(os, "geteuid", lambda: os.stat(caches).st_uid + 1)
-    folder, why = compiled.loops_folder()
-    assert folder is None
-    assert "somebody else" in why
-    assert not list(caches.iterdir())
-
-
-def test_a_link_in_its_place_is_not_used(caches, tmp_path):
-    (tmp_path / "theirs").mkdir()
-    (caches / "unmask").mkdir()
-    (caches / "unmask" / "loops").symlink_to(tmp_path / "theirs")
-    assert compiled.loops_folder()[0] is None
-    assert not list((tmp_path / "theirs").iterdir())
 
 
 def test_without_a_place_a_line_says_so_and_the_work_is_done(caches, total):
@@ -241,21 +204,6 @@ def test_the_place_that_the_user_names_is_used(caches, total, tmp_path, monkeypa
     assert total() == (12.0, 0)
     assert _files(tmp_path / "named", ".nbc")
     assert not list(caches.iterdir())
-
-
-def test_other_sources_have_a_folder_of_their_own_and_old_ones_go(caches, monkeypatch):
-    for number in range(compiled.KEPT_VERSIONS + 2):
-        name = f"0.1-numba0.60-py311-{number:016x}"
-        monkeypatch.setattr(compiled, "_version", lambda name=name: name)
-        compiled.loops_folder.cache_clear()
-        folder, _ = compiled.loops_folder()
-        assert folder == caches / "unmask" / "loops" / name
-        os.utime(folder, (number, number))
-    (caches / "unmask" / "loops" / "notes").mkdir()
-    compiled.loops_folder.cache_clear()
-    compiled.loops_folder()
-    names = sorted(each.name[-2:] for each in (caches / "unmask" / "loops").iterdir())
-    assert names == ["02", "03", "04", "05", "06", "07", "es"]
 
 
 def test_every_loop_of_ours_goes_through_this_module():

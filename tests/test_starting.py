@@ -4,13 +4,14 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import unmask
-from unmask.threads import VARIABLES, bound
+from unmask.threads import VARIABLES, one_thread
 
 SLOW = ("sklearn", "scipy.stats", "scipy.optimize", "torch", "matplotlib", "rich", "jinja2", "distributed", "starlette")
 
@@ -40,13 +41,13 @@ def watched(self, runner):
 
 release.ReleaseAudit.run = watched
 """
-COMMAND = "from unmask.cli.main import answer\nanswer(['audit', *sys.argv[1:], '--workers', '1', '--quiet'])\n"
-FUNCTION = "import unmask\nunmask.audit(sys.argv[1], sys.argv[2], holdout=sys.argv[4], workers=1)\n"
+COMMAND = "from unmask.cli.main import answer\nanswer(['audit', *sys.argv[1:], '--workers', '2', '--quiet'])\n"
+FUNCTION = "import unmask\nunmask.audit(sys.argv[1], sys.argv[2], holdout=sys.argv[4], workers=2)\n"
 TOLD = "print(json.dumps([seen, [each['num_threads'] for each in threadpool_info()]]))"
 
 
 @pytest.mark.parametrize("way", [COMMAND, FUNCTION], ids=["command", "function"])
-def test_one_worker_is_one_thread_in_every_library(people, tmp_path, way):
+def test_libraries_have_one_thread_however_many_workers_there_are(people, tmp_path, way):
     """scikit-learn and its OpenMP are loaded in the middle of the audit, BLAS before it begins. Afterwards all is as it was."""
     for name, part in (("real", slice(0, 60)), ("synthetic", slice(60, 120)), ("holdout", slice(120, 180))):
         unmask.write_csv(people.take(np.arange(200)[part]), tmp_path / f"{name}.csv")
@@ -62,15 +63,56 @@ def test_one_worker_is_one_thread_in_every_library(people, tmp_path, way):
     assert max(after) == 3
 
 
-def test_fewer_threads_that_the_user_asked_for_stay():
-    with threadpool_limits(1), bound(4):
-        assert {each["num_threads"] for each in threadpool_info()} == {1}
+def threads() -> set[int]:
+    return {each["num_threads"] for each in threadpool_info()}
+
+
+def test_libraries_have_afterwards_what_they_had():
+    with threadpool_limits(3):
+        with one_thread():
+            with one_thread():
+                assert threads() == {1}
+            assert threads() == {1}
+        assert threads() == {3}
+
+
+def test_several_threads_may_ask_at_a_time_and_none_takes_it_from_another():
+    """The first to come is the first to go: libraries have one number of threads for all."""
+    first_is_gone, second_is_there, seen = threading.Event(), threading.Event(), []
+
+    def second():
+        with one_thread():
+            second_is_there.set()
+            assert first_is_gone.wait(20)
+            seen.append(threads())
+
+    with threadpool_limits(3, user_api="blas"):
+        other = threading.Thread(target=second)
+        with one_thread():
+            other.start()
+            assert second_is_there.wait(20)
+        first_is_gone.set()
+        other.join()
+        assert seen == [{1}]
+        assert {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"} == {3}
+
+
+def test_torch_has_one_thread_too():
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        with one_thread():
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_the_environment_is_as_it_was(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    with bound(2):
-        assert os.environ["OMP_NUM_THREADS"] == os.environ["MKL_NUM_THREADS"] == "2"
+    with one_thread():
+        assert os.environ["OMP_NUM_THREADS"] == os.environ["MKL_NUM_THREADS"] == "1"
     assert os.environ["OMP_NUM_THREADS"] == "5"
     assert "MKL_NUM_THREADS" not in os.environ

@@ -2,12 +2,16 @@
 
 import json
 import math
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.golden.cases import CASES, frozen, plain_of
 from unmask.results.result import Result
+from unmask.threads import VARIABLES
 
 CLOSE = 1e-6  # floats of another processor differ in their last digits
 ROUNDED = 1e-3  # records have four digits, of which the last may then fall to the other side
@@ -33,6 +37,26 @@ def test_results_are_what_they_were_whoever_works(name):
     assert json.dumps(alone) == json.dumps(two)
     differences = list(differing(frozen(name), alone, name))
     assert not differences, "\n".join(differences[:20])
+
+
+SUMS = "everyone-paired"  # its scores are sums by BLAS, in the process that leads
+AGAIN = f"""
+import json
+from tests.golden.cases import CASES, plain_of
+print(json.dumps([json.dumps(plain_of(CASES['{SUMS}'](workers))) for workers in (1, 2)]))
+"""
+
+
+@pytest.mark.parametrize("threads", [None, "2"])
+def test_threads_of_libraries_change_no_byte(threads):
+    """Whether the environment says nothing, so that BLAS and OpenMP take all cores, or two: this process itself may have one."""
+    asked = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    asked |= {} if threads is None else dict.fromkeys(VARIABLES, threads)
+    found = subprocess.run(
+        [sys.executable, "-c", AGAIN], capture_output=True, text=True, timeout=300, check=True, env=asked,
+        cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert json.loads(found.stdout) == [json.dumps(plain_of(CASES[SUMS](1)))] * 2
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in CHANGED])

@@ -11,8 +11,8 @@ import pytest
 
 from tests.reports import examples
 from tests.results.test_result import full_result
-from unmask import compiled
 from unmask.errors import RunError
+from unmask.kept import kept_folder
 from unmask.reports import html
 from unmask.reports.html import render, render_comparison, write_report
 from unmask.reports.record import criteria_of
@@ -34,18 +34,15 @@ HOSTILE = [
 
 
 @pytest.fixture
-def caches(tmp_path, monkeypatch):
-    """A place for what is kept that nobody has used."""
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(compiled.sys, "platform", "linux")
+def caches(caches):
+    """The place for what is kept, and how this process forgets that it has looked there."""
 
     def forget() -> None:
-        compiled.loops_folder.cache_clear()
+        kept_folder.cache_clear()
         html._environment.cache_clear()
 
     forget()
-    yield tmp_path, forget
+    yield caches, forget
     forget()
 
 

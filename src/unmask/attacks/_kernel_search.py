@@ -1,7 +1,8 @@
 """The rows of a table whose kernels are largest at some points, without adding up most of them.
 
 Rows with equal categories share what categories add to their log kernels, and their numbers lie within a box. So groups of rows
-(`tables.search._grouped`) are bounded by both, and only rows of groups that can reach the k-th largest kernel are measured. Where there are no groups, or too many of them can, all rows are measured block by block.
+(`tables.search.groups`) are bounded by both, and only rows of groups that can reach the k-th largest kernel are measured. Where
+there are no groups, or too many of them can, all rows are measured block by block.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from unmask.attacks._density import FARTHEST, Kernel, scaled
 from unmask.compiled import njit
-from unmask.tables.search._grouped import FEWEST_QUERIES, GroupedRows, grouped_rows
+from unmask.tables.search.groups import FEWEST_QUERIES, GroupedRows, grouped_rows
 from unmask.tables.table import Table
 
 FEWEST_ROWS = 60_000  # of a table that is searched by groups

@@ -12,6 +12,7 @@ from unmask.attacks._attack import Secret
 from unmask.attacks._density import check_count, part_of
 from unmask.errors import ParameterError
 from unmask.tables.table import Table
+from unmask.threads import one_thread
 from unmask.threats.knowledge import Access, Goal
 from unmask.threats.view import View
 
@@ -54,7 +55,6 @@ class Classifier:
     def between(self, first: Table, second: Table, rng: np.random.Generator) -> Callable[[Table], np.ndarray]:
         """A score that is higher for rows like the first table than for rows like the second; 0 if one has no rows."""
         from sklearn.ensemble import HistGradientBoostingClassifier
-        from threadpoolctl import threadpool_limits
 
         if not len(first) or not len(second):
             return lambda table: np.zeros(len(table))
@@ -69,13 +69,12 @@ class Classifier:
             early_stopping=False,
             random_state=int(rng.integers(2**31)),
         )
-        with threadpool_limits(
-            1
-        ):  # tables are small: threads that wait for each other on a busy machine cost forty times as much
+        # Tables are small, too: threads that wait for each other on a busy machine cost forty times as much.
+        with one_thread():
             model.fit(rows, np.arange(len(rows)) < len(first))
 
         def telling(table: Table) -> np.ndarray:
-            with threadpool_limits(1):
+            with one_thread():
                 return np.asarray(model.decision_function(as_features(table)), dtype=np.float64)
 
         return telling

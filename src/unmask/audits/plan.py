@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, Union, cast, get
 from unmask.errors import ParameterError
 from unmask.files import read_toml, write_atomically
 from unmask.results.policy import Policy
-from unmask.threads import bound
+from unmask.threads import one_thread
 
 if TYPE_CHECKING:
     from unmask.results.result import Input, Result
@@ -253,14 +253,12 @@ def code_in(plan: type[Plan], choices: Mapping[str, Any]) -> tuple[str, ...]:
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
-def _bound(verb: Verb) -> Verb:
-    """The same with libraries that use no more threads than `workers` says."""
+def _with_one_thread(verb: Verb) -> Verb:
+    """The same with libraries that use one thread: workers are our own."""
 
     @functools.wraps(verb)
     def within(*given: Any, **choices: Any) -> Any:
-        from unmask.audits.runner import Runner  # which knows plans
-
-        with bound(Runner.of(choices.get("workers")).threads):
+        with one_thread():
             return verb(*given, **choices)
 
     return cast(Verb, within)
@@ -269,7 +267,7 @@ def _bound(verb: Verb) -> Verb:
 def takes(plan: type[Plan]) -> Callable[[Verb], Verb]:
     """For a function that takes the choices of a plan as `**choices`: help() shows them with their defaults.
 
-    If it takes `workers`, libraries use no more threads than that.
+    Its numbers hang on no number of threads: libraries use one as long as it works.
     """
 
     def told(verb: Verb) -> Verb:
@@ -281,8 +279,8 @@ def takes(plan: type[Plan]) -> Callable[[Verb], Verb]:
             for choice in choices_of(plan)
             if choice.name not in names and choice.default is not MISSING
         ]
-        bound_verb = _bound(verb) if "workers" in names else verb
-        bound_verb.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
-        return bound_verb
+        made = _with_one_thread(verb)
+        made.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        return made
 
     return told

@@ -18,10 +18,12 @@ from unmask.cli.verb import verb
 def run(real: Path, synthetic: Path, *, name: str, out: Path, schema: Path | None, quiet: bool) -> None:
     from unmask.metrics.filters import parse
     from unmask.tables.read import read_table, write_csv
+    from unmask.threads import one_thread
 
     chosen = parse(name)
     table = read_table(real, schema)
-    cleaned = chosen.clean(table, read_table(synthetic, table.schema, unlisted="note"))
+    with one_thread():
+        cleaned = chosen.clean(table, read_table(synthetic, table.schema, unlisted="note"))
     write_csv(cleaned.table, out)
     if not quiet:
         say(f"Wrote {len(cleaned.table):,} rows to {out}; dropped {len(cleaned.dropped):,}.")

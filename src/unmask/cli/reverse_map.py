@@ -34,6 +34,7 @@ def run(
     from unmask.audits.reverse_map import ReverseMap, ReverseMapPlan
     from unmask.audits.runner import Runner
     from unmask.tables.read import write_csv
+    from unmask.threads import one_thread
 
     files = [out] if len(synthetic) == 1 else [numbered(out, place) for place in range(1, len(synthetic) + 1)]
     for file in files:
@@ -42,7 +43,7 @@ def run(
     hush = quiet or as_json
     with watch("Reading", quiet=hush):
         ready = ReverseMap.of(plan, real=real, synthetic=list(synthetic), schema=schema)
-    with watch("Mapping", quiet=hush) as bar:
+    with one_thread(), watch("Mapping", quiet=hush) as bar:
         found = ready.run(Runner.of(workers, progress=bar.progress))
     for file, table in zip(files, found.sets, strict=True):
         write_csv(table, file)

@@ -25,13 +25,16 @@ def run(
     quiet: bool,
 ) -> None:
     import inspect
+    from contextlib import nullcontext
 
     import numpy as np
 
     from unmask.errors import ParameterError
     from unmask.generators import get
+    from unmask.generators.adapters.command import Command
     from unmask.registry import settings_from
     from unmask.tables.read import read_table, write_csv
+    from unmask.threads import one_thread
 
     chosen = get(generator, **settings_from(list(settings)))
     release = getattr(chosen, "release", False)
@@ -40,9 +43,11 @@ def run(
     table = read_table(real, schema)
     rng = np.random.default_rng(None if release else seed or 0)
     tells = "progress" in inspect.signature(chosen.fit).parameters  # others are quick, or cannot say how far they are
-    with watch("Training", quiet=quiet or not tells) as seen:
-        model = chosen.fit(table, None if release else rng, **({"progress": seen.progress} if tells else {}))
-    synthetic = model.sample(rows or len(table), rng)
+    # A program of somebody's is alone here, and may use all cores: its seed is its own affair.
+    with nullcontext() if isinstance(chosen, Command) else one_thread():
+        with watch("Training", quiet=quiet or not tells) as seen:
+            model = chosen.fit(table, None if release else rng, **({"progress": seen.progress} if tells else {}))
+        synthetic = model.sample(rows or len(table), rng)
     write_csv(synthetic, out)
     if not quiet:
         for note in dict.fromkeys(table.notes + synthetic.notes):

@@ -98,7 +98,7 @@ class AuditVerb:
         from unmask.cli.job import Job, executor_for
         from unmask.registry import load_class
         from unmask.results.directory import holds_result, input_files
-        from unmask.threads import bound
+        from unmask.threads import one_thread
 
         typed = chosen(self.plan, given)
         choices = plans.read_plan(self.plan, plan_file) if plan_file else {}
@@ -115,7 +115,7 @@ class AuditVerb:
         executor = executor_for(cluster, workers, out, time_budget)
         runner = Runner.of(executor, out=out, pool=pool, time_budget=time_budget, say=silent if hush else say)
         runner = replace(runner, group=share_with_group)
-        with bound(runner.threads), ProgressFile(None if prepare else out, _path(), group=share_with_group) as kept:
+        with one_thread(), ProgressFile(None if prepare else out, _path(), group=share_with_group) as kept:
             if out is not None and not holds_result(out):
                 kept.begin()
             with watch("Reading", quiet=hush):

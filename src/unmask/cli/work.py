@@ -31,7 +31,7 @@ def run(
     from unmask.errors import RunError
     from unmask.registry import load_class
     from unmask.simulation.executors.shared import Shared
-    from unmask.threads import bound
+    from unmask.threads import one_thread
 
     job = Job.read(directory)
     found: Any = importlib.import_module(f"unmask.cli.{job.verb}").command if job.verb in VERBS else None
@@ -52,7 +52,7 @@ def run(
         group=job.group,
     )
     with (
-        bound(runner.threads),
+        one_thread(),
         ProgressFile(directory, "work", group=job.group, helps=True) as kept,
         watch("Working along", quiet=quiet) as bar,
     ):

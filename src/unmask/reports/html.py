@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from unmask.compiled import loops_folder
 from unmask.files import write_atomically
+from unmask.kept import kept_folder
 from unmask.reports import words
 from unmask.reports.sections import IN_FULL, page_of
 from unmask.reports.summary import summary
@@ -90,7 +90,7 @@ def _environment() -> Environment:
             with suppress(OSError):  # a full disk, or a folder that can only be read
                 super().dump_bytecode(bucket)
 
-    place, _ = loops_folder()
+    place, _ = kept_folder()
     made = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, finalize=_readable, bytecode_cache=None if place is None else KeptTemplates(str(place)),

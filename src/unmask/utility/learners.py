@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from unmask.metrics.cap_continuous import errors
+from unmask.threads import one_thread
 from unmask.utility.features import Encoding
 
 ACCURACY, MAE = "accuracy", "MAE"
@@ -27,11 +28,10 @@ class Learner:
     def predict(self, rows: np.ndarray, answers: np.ndarray, asked: np.ndarray, seed: int) -> np.ndarray:
         """Learn, and answer. One thread: on a busy machine threads that wait for each other cost more than they save."""
         from sklearn.exceptions import ConvergenceWarning
-        from threadpoolctl import threadpool_limits
 
         if answers.dtype.kind in "iu" and len(np.unique(answers)) < 2:
             return np.full(len(asked), answers[0])
-        with threadpool_limits(1), warnings.catch_warnings():
+        with one_thread(), warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", ConvergenceWarning
             )  # default limits of iterations are part of the definition

@@ -25,6 +25,15 @@ def is_stage(step: int, steps: int) -> bool:
     return step >= begin and (steps - 1 - step) % every == 0
 
 
+def log_odds(judge: Dense, weights: np.ndarray, blocks: Blocks, codes: np.ndarray) -> np.ndarray:
+    """How real each row looks to a network with one output; higher is more real."""
+    found = [np.empty(0)]
+    for start in range(0, len(codes), CHUNK):
+        rows = blocks.encode(codes[start : start + CHUNK])
+        found.append(judge.forward(weights, rows)[-1][:, 0].astype(np.float64))
+    return np.concatenate(found)
+
+
 @dataclass(frozen=True, eq=False)
 class Made:
     """Rows that the network made, and what it takes to learn from them."""

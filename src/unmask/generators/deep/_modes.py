@@ -9,6 +9,7 @@ import numpy as np
 
 from unmask.generators.deep._coding import Coding, seen_codes
 from unmask.tables.table import Table
+from unmask.threads import one_thread
 
 MOST_MODES = 10
 LEAST_WEIGHT = 0.005  # modes below are dropped
@@ -82,8 +83,6 @@ def fit_modes(numbers: np.ndarray, rng: np.random.Generator) -> Modes:
 
 def modes_of(table: Table, rng: np.random.Generator) -> Coding:
     """Modes for every numeric column, occurring values for the others."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):  # sums over threads would differ in their last digits
+    with one_thread():  # sums over threads would differ in their last digits
         numeric = tuple(fit_modes(numbers, rng) for numbers in table.numbers.T)
     return Coding(table.schema, numeric, seen_codes(table))

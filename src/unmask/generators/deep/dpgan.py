@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
 
 from unmask.errors import ParameterError
 from unmask.generators._accounting import SampledGaussian, sampled_gaussian
@@ -18,11 +17,12 @@ from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.deep._blocks import Blocks
 from unmask.generators.deep._dense import AdamSteps, Dense
 from unmask.generators.deep._evidence import Trace, gradient_evidence
-from unmask.generators.deep._maker import CHUNK, Maker, is_stage
+from unmask.generators.deep._maker import Maker, is_stage, log_odds
 from unmask.generators.deep._rows import COUNT_SHARE, noisy_rows, poisson_sample, sampling_rate
 from unmask.generators.deep._torch import check_whole
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
+from unmask.threads import one_thread
 
 GRID_BITS = 12  # steps of the grid of noisy sums: the noise's size in powers of 2, less so many
 ROUNDING = 1 + 1e-5  # norms are sums of 32-bit products: clipped to this much less than allowed
@@ -73,7 +73,7 @@ class DPGAN:
         check_fits(table, self.name)
         if rng is None:
             raise ParameterError(f"{self.name}: fitting needs an rng. Pass numpy.random.default_rng(seed).")
-        with threadpool_limits(1):  # sums in the same order, hence the same bytes
+        with one_thread():  # sums in the same order, hence the same bytes
             return self._train(table, rng)
 
     def accounted(self, rate: float) -> SampledGaussian:
@@ -172,7 +172,7 @@ class DPGANModel:
     trace: Trace | None  # None where it would be too large
 
     def sample(self, rows: int, rng: np.random.Generator) -> Table:
-        with threadpool_limits(1):
+        with one_thread():
             return self.maker.sample(self.stages, rows, rng)
 
     @cached_property
@@ -181,12 +181,8 @@ class DPGANModel:
 
     def discriminator_score(self, table: Table) -> np.ndarray:
         """How real each row looks to the discriminator: the log-odds; higher is more real."""
-        found = [np.empty(0)]
-        with threadpool_limits(1):
-            for start in range(0, len(table), CHUNK):
-                rows = self._blocks.encode(table.codes[start : start + CHUNK])
-                found.append(self.judge.forward(self.judging, rows)[-1][:, 0].astype(np.float64))
-        return np.concatenate(found)
+        with one_thread():
+            return log_odds(self.judge, self.judging, self._blocks, table.codes)
 
     def evidence(self, target: Table, others: Table) -> dict[str, float]:
         """What the training shows about a target, to somebody who knows all others; above 0 speaks for its presence."""

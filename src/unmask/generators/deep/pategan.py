@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
 
 from unmask.errors import ParameterError
 from unmask.generators._generator import check_finite, check_fits, check_positive, claim_for
@@ -17,13 +16,14 @@ from unmask.generators._noise import Seeded
 from unmask.generators.claim import Claim, Neighbours
 from unmask.generators.deep._blocks import Blocks
 from unmask.generators.deep._dense import AdamSteps, Dense
-from unmask.generators.deep._maker import CHUNK, Maker, is_stage
+from unmask.generators.deep._maker import Maker, is_stage, log_odds
 from unmask.generators.deep._rows import COUNT_SHARE, noisy_rows
 from unmask.generators.deep._teachers import Parts, Teachers
 from unmask.generators.deep._torch import check_whole
 from unmask.stats.votes import epsilon_of_votes, scale_of_votes, votes_for
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table, concatenate
+from unmask.threads import one_thread
 
 FEWEST_TEACHERS = 10  # fewer, and noise that hides one of them hides all
 MOST_TEACHERS = 2_000
@@ -83,7 +83,7 @@ class PATEGAN:
         check_fits(table, self.name)
         if rng is None:
             raise ParameterError(f"{self.name}: fitting needs an rng. Pass numpy.random.default_rng(seed).")
-        with threadpool_limits(1):  # sums in the same order, hence the same bytes
+        with one_thread():  # sums in the same order, hence the same bytes
             return self._train(table, rng)
 
     def chosen_teachers(self, table: Table, rng: np.random.Generator) -> tuple[int, float, int | None]:
@@ -256,7 +256,7 @@ class PATEGANModel:
     votes: tuple[Vote, ...]
 
     def sample(self, rows: int, rng: np.random.Generator) -> Table:
-        with threadpool_limits(1):
+        with one_thread():
             return self.maker.sample(self.stages, rows, rng)
 
     @cached_property
@@ -265,12 +265,8 @@ class PATEGANModel:
 
     def discriminator_score(self, table: Table) -> np.ndarray:
         """How real each row looks to the student: the log-odds; higher is more real."""
-        found = [np.empty(0)]
-        with threadpool_limits(1):
-            for start in range(0, len(table), CHUNK):
-                rows = self._blocks.encode(table.codes[start : start + CHUNK])
-                found.append(self.student.forward(self.judging, rows)[-1][:, 0].astype(np.float64))
-        return np.concatenate(found)
+        with one_thread():
+            return log_odds(self.student, self.judging, self._blocks, table.codes)
 
     def exact_votes(self, codes: np.ndarray) -> np.ndarray:
         """The votes without noise that teachers of these rows would have given in the same training."""
@@ -283,7 +279,7 @@ class PATEGANModel:
 
     def evidence(self, target: Table, others: Table) -> dict[str, float]:
         """What the votes show about a target, to somebody who knows all others; above 0 speaks for its presence."""
-        with threadpool_limits(1):
+        with one_thread():
             without = self.exact_votes(others.codes)
             within = self.exact_votes(concatenate([others, target]).codes)
         noisy = np.concatenate([vote.counts for vote in self.votes])

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from unmask.simulation.store import Store
 from unmask.simulation.task import Arrays, Failed, Setting, Task
+from unmask.threads import one_thread
 
 Progress = Callable[[int, int], None]
 
@@ -32,8 +33,9 @@ def no_progress(done: int, total: int) -> None:
 
 
 def attempt(setting: Setting, task: Task) -> Arrays | Failed:
-    """Play a task; whatever a generator or attack raises becomes a recorded failure."""
+    """Play a task, with one thread of the libraries wherever this is; what a generator or attack raises is a recorded failure."""
     try:
-        return setting.play(task)
+        with one_thread():
+            return setting.play(task)
     except Exception as problem:  # noqa: BLE001 - foreign generators raise anything
         return Failed(f"{type(problem).__name__}: {problem}")

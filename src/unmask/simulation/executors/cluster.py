@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent import futures
@@ -157,11 +156,9 @@ class _Undone:
 
 @dataclass
 class _Kept:
-    """On a worker: the last setting, which is sent once and read once, and the libraries that must not use all cores."""
+    """On a worker: the last setting, which is sent once and read once."""
 
     last: tuple[str, Any] = ("", None)
-    threads: Any = None
-    modules: int = 0
 
     def read(self, digest: str, content: bytes, versions: dict[str, str]) -> Any:
         import cloudpickle
@@ -174,19 +171,9 @@ class _Kept:
             self.last = digest, setting  # in one step: other threads of this worker may be at another run
         return setting
 
-    def one_thread(self) -> Any:
-        """Looking for libraries takes longer than small tasks do: done again only if there may be new ones."""
-        from threadpoolctl import ThreadpoolController
-
-        if self.modules != len(sys.modules):
-            self.modules, self.threads = len(sys.modules), ThreadpoolController()
-        return self.threads.limit(limits=1)
-
 
 _KEPT = _Kept()
 
 
 def _play(digest: str, content: bytes, task: Task, versions: dict[str, str]) -> Arrays | Failed:
-    setting = _KEPT.read(digest, content, versions)
-    with _KEPT.one_thread():
-        return attempt(setting, task)
+    return attempt(_KEPT.read(digest, content, versions), task)

@@ -17,9 +17,10 @@ from typing import Any
 
 from unmask.errors import ParameterError, RunError
 from unmask.simulation.executors import ATTEMPTS, MEMORY, Progress, attempt, no_progress
-from unmask.simulation.executors.worker import BEGIN, KEEP_SAFE, MODULES, ONE_THREAD, SAFE_PATH, receive, send
+from unmask.simulation.executors.worker import BEGIN, KEEP_SAFE, MODULES, SAFE_PATH, receive, send
 from unmask.simulation.store import Store
 from unmask.simulation.task import Arrays, Failed, Setting, Task
+from unmask.threads import ONE_THREAD
 
 SHORT = 0.05  # seconds; tasks that take less wait in line at their worker, so that it is never idle
 AHEAD = 4  # that wait there

@@ -17,7 +17,6 @@ import time
 from typing import Any, BinaryIO
 
 SAFE_PATH = "PYTHONSAFEPATH"  # Python starts without the current directory on its path: data lie there, not code
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 MODULES = "UNMASK_WORKER_PATH"  # where the parent finds modules, as JSON
 KEEP_SAFE = "UNMASK_WORKER_SAFE"  # set if the user asked for a safe path

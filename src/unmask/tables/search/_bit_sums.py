@@ -14,6 +14,7 @@ import numpy as np
 
 from unmask.compiled import inner, njit
 from unmask.tables.search._bit_kernels import LEVELS, collect, fill_planes, mismatches_of, ones, room, spelt
+from unmask.tables.search._kernels import _count_upto
 from unmask.tables.search._kth_kernels import ROOM, _sort
 
 HALVINGS = 16  # at most, to find a limit that few sums are below
@@ -85,25 +86,17 @@ def _measure(pairs, query, near, start, end, sums):
 
 
 @inner()
-def _upto(values, limit):
-    count = 0
-    for i in range(values.size):
-        count += values[i] <= limit
-    return count
-
-
-@inner()
 def _take_least(values, most, k, best, scratch):
     """Sort the k least values into `best`, or those up to `most` if they are fewer; returns how many.
 
     Halving finds a limit that few others are below. What is left where many are equal is taken value by value.
     """
-    low, high, within = -1.0, most, _upto(values, most)
+    low, high, within = -1.0, most, _count_upto(values, most)
     for _ in range(HALVINGS):
         if within <= k + LEVELS:
             break
         middle = (low + high) / 2
-        count = _upto(values, middle)
+        count = _count_upto(values, middle)
         if count < k:
             low = middle
         else:
@@ -173,7 +166,7 @@ def by_measuring(pairs, order, start, stop, sums, rows):
             gathered = _gather(pairs, planes, gathered, level, near)
             _measure(pairs, query, near, end, near.ends[level + 1], found[k:])
             end = near.ends[level + 1]
-            if level == width or _upto(found[: k + end], level + 1.0) >= k:
+            if level == width or _count_upto(found[: k + end], level + 1.0) >= k:
                 break
             level += 1
         measured += end

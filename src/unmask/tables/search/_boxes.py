@@ -152,15 +152,15 @@ def _measure(boxes, box, query, weights, rule, sums):
 def _next(bounds, done, visited, limit):
     """The box to look at next, -1 if none can hold anything: the nearest ones first, then all others in order.
 
-    Boxes that were looked at have infinite bounds; `done` is the first one that was not passed.
+    Boxes that were looked at have infinite bounds; `done` is the first one that was not passed. Returns both anew.
     """
-    if visited < NEAREST_FIRST:
-        nearest_box = np.argmin(bounds)
-        return nearest_box if bounds[nearest_box] <= limit and bounds[nearest_box] < np.inf else -1
-    for place in range(done, bounds.size):
-        if bounds[place] <= limit and bounds[place] < np.inf:
-            return place
-    return -1
+    in_order = visited >= NEAREST_FIRST
+    first = done if in_order else np.argmin(bounds)
+    for box in range(first, bounds.size if in_order else first + 1):
+        if bounds[box] <= limit and bounds[box] < np.inf:
+            bounds[box] = np.inf
+            return box, box + 1 if in_order else 0, visited + 1
+    return -1, done, visited
 
 
 @njit(nogil=True, cache=True)
@@ -177,12 +177,9 @@ def nearest(boxes, queries, weights, rule, first, best, rows):
         _bound(boxes, query, weights, rule, bounds)
         done, visited = 0, 0
         while True:
-            box = _next(bounds, done, visited, found[last])
+            box, done, visited = _next(bounds, done, visited, found[last])
             if box < 0:
                 break
-            done = box + 1 if visited >= NEAREST_FIRST else 0
-            visited += 1
-            bounds[box] = np.inf
             part = _measure(boxes, box, query, weights, rule, sums)
             measured += part.size
             for i in range(part.size):
@@ -212,12 +209,9 @@ def ties(boxes, queries, weights, rule, first, best):
         _bound(boxes, query, weights, rule, bounds)
         done, visited = 0, 0
         while True:
-            box = _next(bounds, done, visited, least)
+            box, done, visited = _next(bounds, done, visited, least)
             if box < 0:
                 break
-            done = box + 1 if visited >= NEAREST_FIRST else 0
-            visited += 1
-            bounds[box] = np.inf
             part = _measure(boxes, box, query, weights, rule, sums)
             if used + part.size > rows.size:
                 rows = np.concatenate((rows, np.empty(rows.size + part.size, dtype=np.int64)))
