@@ -42,7 +42,9 @@ def test_votes_and_medians():
     release = Table.from_pandas(frame)
     person = release.take([0])
     asked = {"secret": "c", "keys": ["key"], "workers": 1}
-    codes = [of_neighbours([person], release, np.arange(len(release)), k=k, **asked)[0].codes[0] for k in (1, 2, 3, 4, 5)]
+    codes = [
+        of_neighbours([person], release, np.arange(len(release)), k=k, **asked)[0].codes[0] for k in (1, 2, 3, 4, 5)
+    ]
     values = release.schema.column("c").values
     assert [values[code] for code in codes] == ["x", "x", "y", "x", "x"]  # the nearest decides a tie
     medians = _medians(np.array([[1.0, 5.0, np.nan], [np.nan, np.nan, 1.0], [np.nan, 2.0, 2.0]]))

@@ -164,7 +164,7 @@ class Agreements:
     def of(
         cls, people: np.ndarray, release: CodedRows, reference: CodedRows, own: np.ndarray | None, *, fully: int
     ) -> Agreements:
-        """Codes of people. Best matches and values of everybody; near rows and pairs of the first so many, who are looked at fully."""
+        """Codes of people: values and best matches of everybody, near rows and pairs of the first so many, looked at fully."""
         people = people.astype(reference.kind, copy=False)
         known = np.asarray(sum(alike(people, rows) for _, rows in reference))
         if own is not None:
@@ -211,7 +211,9 @@ def pair_counts(people: np.ndarray, rows: np.ndarray, pairs: tuple[tuple[int, in
     if not pairs:
         return found
     known = [np.unique(codes[codes >= 0]) for codes in people.T]
-    asked, offered = ([_places(codes, each) for codes, each in zip(all_.T, known, strict=True)] for all_ in (people, rows))
+    asked, offered = (
+        [_places(codes, each) for codes, each in zip(all_.T, known, strict=True)] for all_ in (people, rows)
+    )
     for place, (first, second) in enumerate(pairs):
         width = len(known[second]) + 1
         cells = (len(known[first]) + 1) * width

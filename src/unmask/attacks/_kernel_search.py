@@ -88,7 +88,9 @@ class _Bounds:
     order: np.ndarray
     equal: np.ndarray  # of each of those columns: what an equal value adds,
     other: np.ndarray  # and another one
-    boxes: np.ndarray  # 2 x numbers x groups: the least and the largest, as shares of the public range; NaN where one is missing
+    boxes: (
+        np.ndarray
+    )  # 2 x numbers x groups: the least and the largest, as shares of the public range; NaN where one is missing
     gaussians: np.ndarray  # of numbers: `Kernel.terms`
     rest: float  # the most that all other columns add
 

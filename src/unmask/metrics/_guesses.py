@@ -50,7 +50,14 @@ def of_table(table: Table, secret: str) -> Guesses:
 
 
 def of_neighbours(
-    people: Sequence[Table], release: Table, order: np.ndarray, *, secret: str, keys: Sequence[str], k: int, workers: int
+    people: Sequence[Table],
+    release: Table,
+    order: np.ndarray,
+    *,
+    secret: str,
+    keys: Sequence[str],
+    k: int,
+    workers: int,
 ) -> list[Guesses]:
     """The most frequent secret of the k nearest rows (the nearest one's, if several are); for numbers the median.
 

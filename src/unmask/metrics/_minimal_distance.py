@@ -57,7 +57,9 @@ def minimal_distance(
     asked = [synthetic.take(rows)]
     if holdout is not None:
         asked.append(holdout.take(_drawn(len(holdout), most_rows, rng)))
-    everyone = concatenate([Table(part.schema, part.codes, part.numbers) for part in asked])  # one search for both sides
+    everyone = concatenate(
+        [Table(part.schema, part.codes, part.numbers) for part in asked]
+    )  # one search for both sides
     found = nearest(everyone, real, k=1, metric=metric, workers=workers)
     mine, others = np.split(found.distances[:, 0], [len(rows)])
     theirs = None if holdout is None else others

@@ -61,7 +61,9 @@ def linkability(
     control_rows = np.empty(0, dtype=np.int64) if holdout is None else chosen_rows(holdout, attempts, rng)
 
     attacked = [real.take(rows), *([] if holdout is None else [holdout.take(control_rows)])]
-    people = concatenate([Table(part.schema, part.codes, part.numbers) for part in attacked])  # one search for both sides
+    people = concatenate(
+        [Table(part.schema, part.codes, part.numbers) for part in attacked]
+    )  # one search for both sides
     one, other = (
         nearest_in_order(people, synthetic, order, k=k, columns=half, workers=workers) for half in (first, second)
     )

@@ -25,7 +25,7 @@ from unmask.stats import Estimate
 from unmask.stats.intervals import difference_limits
 from unmask.stream import stream
 from unmask.tables.schema import Origin
-from unmask.tables.search._grouped import forget
+from unmask.tables.search.groups import forget
 
 FAMILIES = {
     "singling out": Family("singling out", 0.10, lambda release: len(Mode)),

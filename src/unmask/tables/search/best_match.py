@@ -100,9 +100,7 @@ class BestMatch:
         found = agreement(first, self.weights[:fully], rows, own=places)
         if fully == len(self.people):
             return found
-        rest = best_agreement(
-            self.people[fully:], self.weights[fully:], rows, own=None if own is None else own[fully:]
-        )
+        rest = best_agreement(self.people[fully:], self.weights[fully:], rows, own=None if own is None else own[fully:])
         return Agreement(np.concatenate([found.best, rest]), found.near)
 
 
