@@ -191,10 +191,19 @@ def alike(people: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """How many rows have the same value as each person, column by column."""
     found = np.zeros(people.shape, dtype=np.int64)
     for column in range(people.shape[1]):
-        mine, theirs = people[:, column], rows[:, column]
-        counts = np.bincount(theirs[theirs >= 0], minlength=max(int(mine.max(initial=0)), 0) + 1)
+        mine = people[:, column]
+        counts = np.zeros(max(int(mine.max(initial=0)), 0) + 1, dtype=np.uint32)
+        _count_codes(rows[:, column], counts)
         found[:, column] = np.where(mine >= 0, counts[np.maximum(mine, 0)], 0)
     return found
+
+
+@njit(nogil=True, cache=True)
+def _count_codes(codes, counts):
+    for row in range(codes.size):
+        code = np.int64(codes[row])
+        if 0 <= code < counts.size:
+            counts[code] += np.uint32(1)
 
 
 def _pairs_of(width: int) -> tuple[tuple[int, int], ...]:

@@ -126,8 +126,9 @@ def _sorted_rows(rows: np.ndarray, known: tuple[np.ndarray, ...]) -> SortedRows:
     starts = np.zeros((width, max((len(each) for each in known), default=0) + 2), dtype=np.int64)
     for place, each in enumerate(known):
         plain[place, : len(rows)] = _renumbered(rows[:, place], each)
-    columns = np.full((width, width, padded + TOGETHER), OTHER, dtype=np.uint16)
-    order = np.full((width, padded + TOGETHER), -1, dtype=np.int64)
+    columns = np.empty((width, width, padded + TOGETHER), dtype=np.uint16)
+    order = np.empty((width, padded + TOGETHER), dtype=np.int64)
+    columns[:, :, len(rows) :], order[:, len(rows) :] = OTHER, -1
     _sort_by_each(plain, len(rows), columns, order, starts)
     return SortedRows(columns, order, starts, len(rows))
 
