@@ -127,3 +127,11 @@ def test_where_bits_do_not_pay_codes_are_compared():
             _bit_search.kth_by_bits(compared(queries, many, metric, None, False), np.array([20]), none, share) is None
         )
     assert np.array_equal(kth_distances(few, many, metric=Gower()), by_codes(few, many, (1, 5, 20), Gower()))
+
+
+def test_crowds_at_several_distances(always):
+    """More equal sums than are sorted at a time, below and above the k-th one."""
+    queries = mixed(30, 3)
+    crowd = queries.take(np.repeat(np.arange(6), [2, 150, 1, 200, 3, 140]))
+    for ks in ((1, 2, 3, 64), (5,)):
+        assert np.array_equal(by_bits(queries, crowd, ks, Gower()), by_codes(queries, crowd, ks, Gower()))

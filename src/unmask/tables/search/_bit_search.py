@@ -123,7 +123,8 @@ def _blocks(compared: KthTables, places: np.ndarray) -> Iterator[kernels.BitPair
 def _places(compared: KthTables) -> np.ndarray:
     """The row of bits of each code of each query; the empty one for columns that are not there."""
     starts, columns = _starts(compared.counted), len(compared.counted)
-    places = np.full((len(compared.queries), MOST_COLUMNS), starts[-1], dtype=np.int64)
+    padded = kernels.INPUTS if columns <= kernels.INPUTS else MOST_COLUMNS
+    places = np.full((len(compared.queries), padded), starts[-1], dtype=np.int64)
     places[:, :columns] = _codes(compared.queries, compared.counted).T + starts[:-1]
     return places
 
