@@ -69,7 +69,8 @@ def write_atomically(
                 handle.write(data)
         else:
             rights = (GROUP_FILE if group else OWNER_FILE) if private else None
-            _replace(Path(os.path.realpath(path)), data, rights=rights, lasting=lasting, first=first)
+            target = Path(os.path.realpath(path)) if os.path.islink(path) else path
+            _replace(target, data, rights=rights, lasting=lasting, first=first)
     except OSError as problem:
         advice = "Make room there, or choose another place." if problem.errno in NO_ROOM else "Choose another place."
         raise RunError(f"{shown(path)}: cannot be written ({problem.strerror}). {advice}") from None
@@ -85,9 +86,11 @@ def is_stream(path: Path) -> bool:
 
 
 def _replace(target: Path, data: bytes, *, rights: int | None, lasting: bool, first: bool) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
+    if not os.path.isdir(target.parent):
+        target.parent.mkdir(parents=True, exist_ok=True)
     # Short: the name itself may be as long as is allowed. Whose it is, is for `sweep`.
     scratch = target.with_name(f".unmask-{HERE}-{os.getpid()}-{secrets.token_hex(6)}.part")
+    left = True  # under its own name
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with open(os.open(scratch, flags, 0o666 if rights is None else OWNER_FILE), "wb") as handle:
@@ -99,13 +102,15 @@ def _replace(target: Path, data: bytes, *, rights: int | None, lasting: bool, fi
             set_rights(scratch, rights)
         elif target.exists():
             set_rights(scratch, stat.S_IMODE(target.stat().st_mode))
-        if not (first and _is_named(scratch, target)):
-            scratch.replace(target)
+        left = first and _is_named(scratch, target)
+        if not left:
+            os.replace(scratch, target)
         if lasting:
             _keep_names(target.parent)
     finally:
-        with suppress(OSError):
-            scratch.unlink()
+        if left:
+            with suppress(OSError):
+                os.unlink(scratch)
 
 
 def _is_named(scratch: Path, target: Path) -> bool:

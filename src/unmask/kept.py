@@ -87,13 +87,23 @@ def _version() -> str:
 
     digest = hashlib.sha256()
     package = Path(__file__).parent
-    for path in sorted(package.rglob("*.py")):
-        content = path.read_bytes()
+    for name in _sources(str(package)):
+        with open(name, "rb", buffering=0) as file:
+            content = file.read()
         if b"unmask.compiled import" in content:
-            digest.update(str(path.relative_to(package)).encode() + b"\0" + content)
+            digest.update(os.path.relpath(name, package).encode() + b"\0" + content)
     digest.update((package / "compiled.py").read_bytes())
     python = f"py{sys.version_info[0]}{sys.version_info[1]}"
     return f"{version_of('unmask')}-numba{version_of('numba')}-{python}-{digest.hexdigest()[:16]}"
+
+
+def _sources(folder: str) -> list[str]:
+    """All Python files below a folder, in order."""
+    found = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        found += [os.path.join(place, name) for name in files if name.endswith(".py")]
+    return sorted(found)
 
 
 def _forget_oldest(root: Path) -> None:

@@ -169,7 +169,7 @@ def test_two_files_together_are_inferred_as_one(tmp_path, small_parts):
     assert packed.schema == whole.schema
     assert [table.digest() for _, table in packed.tables] == [table.digest() for _, table in whole.tables]
     loaded = read_frame(paths[0])
-    schema = infer(read.replace(loaded, frame=loaded.frame[1:5])).schema
+    schema = infer(read.replace(loaded, held=loaded.frame[1:5])).schema
     assert "Bern" not in schema.column("town").values, "of the row that was taken out"
 
 

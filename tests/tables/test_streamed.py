@@ -85,7 +85,7 @@ def test_two_files_together_are_inferred_as_one(tmp_path, monkeypatch):
         together = stacked([each.frame for each in pair], from_file=True)
         assert together.astype(str).to_numpy().tolist() == expected.astype(str).to_numpy().tolist()
         assert (
-            infer(read.replace(large[0], frame=together)).schema == infer(read.replace(plain[0], frame=expected)).schema
+            infer(read.replace(large[0], held=together)).schema == infer(read.replace(plain[0], held=expected)).schema
         )
 
 
@@ -94,7 +94,7 @@ def test_rows_that_were_taken_out_leave_no_value(tmp_path, monkeypatch):
     path.write_text("x,y\n" + "b,1\n" * 30 + "a,2\n" * 30)
     monkeypatch.setattr(read, "LARGE", -1)
     loaded = read_frame(path)
-    schema = infer(read.replace(loaded, frame=loaded.frame[30:])).schema
+    schema = infer(read.replace(loaded, held=loaded.frame[30:])).schema
     assert schema.column("x").values == ("a",)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.compiled import njit
+from unmask.compiled import inner, njit
 
 TREES = 100
 
@@ -115,7 +115,7 @@ def _grow(values, ranks, distinct, rows, answers, classes, trees, tried, seed):
     children = np.zeros((trees, most), dtype=np.int64)
     shares = np.zeros((trees, most, classes))
     order = np.arange(len(ranks))
-    highest = distinct.max()
+    highest = _largest(distinct)
     tally, seen = np.zeros(highest, dtype=np.uint64), np.zeros((highest >> 6) + 1, dtype=np.uint64)
     keys = np.empty(count, dtype=np.int64)
     state = np.array([np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0xD1B54A32D192ED03)], dtype=np.uint64)
@@ -124,7 +124,7 @@ def _grow(values, ranks, distinct, rows, answers, classes, trees, tried, seed):
         for _ in range(count):
             weights[_below(state, count)] += 1
         amounts = _amounts(weights, answers)
-        held = np.flatnonzero(weights).astype(np.uint32)  # places among the rows; each node owns a stretch
+        held = _drawn(weights)  # places among the rows; each node owns a stretch
         ends = np.zeros((most, 2), dtype=np.int64)
         ends[0, 1] = len(held)
         used, node = 1, 0
@@ -134,9 +134,9 @@ def _grow(values, ranks, distinct, rows, answers, classes, trees, tried, seed):
             total = np.zeros(classes, dtype=np.int64)
             for place in here:
                 total[answers[place]] += weights[place]
-            whole = total.sum()
+            whole = _sum(total)
             shares[tree, node] = total / whole
-            if total.max() < whole:
+            if _largest(total) < whole:
                 feature, cut = _best(
                     ranks, distinct, answers, weights, amounts, here, total, order, tried, tally, seen, keys, state
                 )
@@ -151,6 +151,34 @@ def _grow(values, ranks, distinct, rows, answers, classes, trees, tried, seed):
                     used += 2
             node += 1
     return features, thresholds, children, shares
+
+
+@inner()
+def _sum(numbers):
+    """As numpy's own, and the largest below: numba's would load its linear algebra, and scipy's, with what was kept."""
+    total = np.int64(0)
+    for number in numbers:
+        total += number
+    return total
+
+
+@inner()
+def _largest(numbers):
+    largest = numbers[0]
+    for number in numbers:
+        largest = max(largest, number)
+    return largest
+
+
+@inner()
+def _drawn(weights):
+    """The places of rows that were drawn at all."""
+    held, many = np.empty(len(weights), dtype=np.uint32), 0
+    for place in range(len(weights)):
+        if weights[place]:
+            held[many] = place
+            many += 1
+    return held[:many]
 
 
 @njit(nogil=True, cache=True)
@@ -232,7 +260,7 @@ def _sorted(line, answers, weights, here, total, keys):
         keys[place] = np.int64(line[here[place]]) * count + np.int64(here[place])
     ordered = keys[: len(here)]
     ordered.sort()
-    best, cut, on_left, whole = -1.0, -1, 0, total.sum()
+    best, cut, on_left, whole = -1.0, -1, 0, _sum(total)
     left = np.zeros(len(total), dtype=np.int64)
     for place in range(len(here) - 1):
         owner, rank = ordered[place] % count, ordered[place] // count

@@ -47,6 +47,11 @@ VERBS = {
 }
 
 
+LOOKS_AFTER = (
+    10_000  # objects made, before Python looks for circles: libraries make many that stay, and each look costs
+)
+
+
 class Verbs(click.Group):
     """Loads a verb when it is used, so that `unmask --help` stays quick."""
 
@@ -99,6 +104,7 @@ def run(*, path_is_clean: bool = False) -> None:
         sys.exit(2)
     _prepare_streams()
     end_when_asked()
+    gc.set_threshold(LOOKS_AFTER, *gc.get_threshold()[1:])
     code = _flushed(answer())
     if code == 3:  # at once: threads that watch the killed workers must not complain into the message
         os._exit(code)

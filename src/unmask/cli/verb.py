@@ -70,9 +70,21 @@ class AuditVerb:
         parameters = [*self.tables, *of_plan(self.plan), *self.more, *common, *(of_draws() if self.draws else [])]
         if names_code(self.plan):
             parameters += trusting.options()
-        made = verb(self.name, self.doc, parameters, self.run, self.kind)
+        made = verb(self.name, self.doc, parameters, self.start, self.kind)
         made.audit_verb = self  # type: ignore[attr-defined] # `unmask work` finds it here
         return made
+
+    def start(self, **given: Any) -> None:
+        """Run the audit, libraries with one thread each.
+
+        Before arrays are loaded: BLAS starts its threads then, and those that nobody needs wait by spinning.
+        """
+        from unmask.spared import spare
+        from unmask.threads import one_thread
+
+        with one_thread():
+            spare("numpy", "f2py")  # before scipy.special is loaded
+            self.run(**given)
 
     def run(
         self,
@@ -98,7 +110,6 @@ class AuditVerb:
         from unmask.cli.job import Job, executor_for
         from unmask.registry import load_class
         from unmask.results.directory import holds_result, input_files
-        from unmask.threads import one_thread
 
         typed = chosen(self.plan, given)
         choices = plans.read_plan(self.plan, plan_file) if plan_file else {}
@@ -115,7 +126,7 @@ class AuditVerb:
         executor = executor_for(cluster, workers, out, time_budget)
         runner = Runner.of(executor, out=out, pool=pool, time_budget=time_budget, say=silent if hush else say)
         runner = replace(runner, group=share_with_group)
-        with one_thread(), ProgressFile(None if prepare else out, _path(), group=share_with_group) as kept:
+        with ProgressFile(None if prepare else out, _path(), group=share_with_group) as kept:
             if out is not None and not holds_result(out):
                 kept.begin()
             with watch("Reading", quiet=hush):

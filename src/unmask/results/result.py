@@ -9,9 +9,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from unmask.errors import RunError
 from unmask.results.figures import Figure
@@ -23,6 +21,9 @@ from unmask.results.state import DOUBT, State, silence_of
 from unmask.tables.table import Table
 from unmask.tables.units import units
 from unmask.versions import version_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # 2: facts of a result, exposure of a finding; 3: kinds, sections and roles, the policy that judged;
 # 4: columns left out, and why nothing could be concluded
@@ -172,6 +173,8 @@ class Result:
 
     def to_frame(self) -> pd.DataFrame:
         """The findings as a table: one row each, worst first."""
+        import pandas as pd
+
         rows = [
             {
                 "name": finding.name, "criterion": finding.criterion, "severity": str(finding.severity),

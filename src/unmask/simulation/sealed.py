@@ -54,7 +54,8 @@ def seal(arrays: Arrays, identity: Identity) -> bytes:
 def unseal(path: Path, identity: Identity, names: Sequence[str] | None = None) -> Arrays | None:
     """The arrays of a file, or those of these `names`, each compared with its seal; None if there is no such file."""
     try:
-        with zipfile.ZipFile(path) as file:
+        source = path if names is not None else io.BytesIO(path.read_bytes())  # all of it is read
+        with zipfile.ZipFile(source) as file:
             held = {member.removesuffix(".npy"): member for member in file.namelist()}
             told = _seal_of(file, held.keys(), identity)
             wanted = [name for name in held if name != SEAL and (names is None or name in names)]

@@ -64,7 +64,7 @@ class FileStore:
 
     def has(self, task: Task) -> bool:
         """Whether a task is done: whether `get` has arrays for it."""
-        return isinstance(self.get(task), Mapping)
+        return os.path.exists(self._path(task)) and isinstance(self.get(task), Mapping)
 
     def put(self, task: Task, outcome: Arrays | Failed) -> None:
         if isinstance(outcome, Failed):
@@ -72,8 +72,9 @@ class FileStore:
             write_atomically(self._failed(task), text, private=True, group=self.group)
             return
         write_atomically(self._path(task), seal(outcome, self._identity(task)), private=True, group=self.group)
-        with suppress(OSError):  # it counts for nothing now
-            self._failed(task).unlink()
+        if os.path.lexists(failed := self._failed(task)):
+            with suppress(OSError):  # it counts for nothing now
+                os.unlink(failed)
 
     def forget_failures(self, tasks: Sequence[Task]) -> None:
         """So that they are tried again, by whoever works here."""

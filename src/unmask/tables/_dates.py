@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-# pandas 2 reads texts into nanoseconds, which reach from 1677 to 2262 only, and writes the year 999 without its leading
-# zero. Whatever asks for this constant can go when pandas 2 does.
-PANDAS_2 = pd.__version__.startswith("2.")
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHAPE = re.compile(
     r"([0-9]{1,4})([-/.])([0-9]{1,2})\2([0-9]{1,4})(?:([ T])([0-9]{1,2}):[0-9]{2}(:[0-9]{2})?(\.[0-9]{6})?)?"
@@ -19,6 +19,15 @@ SHAPE = re.compile(
 ISO = "%Y-%m-%d"
 UNPADDED = "%-"  # a layout such as %-d/%-m/%Y writes 1/2/2020, on every platform
 CUT = "\x01"
+
+
+@cache
+def is_pandas_2() -> bool:
+    """Whether pandas reads texts into nanoseconds, which reach from 1677 to 2262 only, and writes the year 999 without its
+    leading zero. Whatever asks for this can go when pandas 2 does."""
+    import pandas as pd
+
+    return pd.__version__.startswith("2.")
 
 
 def layouts_of(texts: Sequence[str]) -> tuple[str, ...]:
@@ -51,9 +60,11 @@ def _outline(groups: tuple[str, ...]) -> tuple[object, ...]:
 
 def dates_of_texts(texts: tuple[str, ...], layout: str) -> np.ndarray:
     """The date of each text that is written in exactly this layout; NaT for the others."""
+    import pandas as pd
+
     padded = layout.replace(UNPADDED, "%")
     stamps = pd.to_datetime(pd.Series(texts, dtype=object), format=padded, errors="coerce")
-    if PANDAS_2 and stamps.dt.tz is None:
+    if is_pandas_2() and stamps.dt.tz is None:
         stamps = stamps.astype("datetime64[us]")
         unread = np.flatnonzero(stamps.isna())
         stamps.iloc[unread] = np.array([_far_date(texts[place], padded) for place in unread], dtype="datetime64[us]")
@@ -71,7 +82,7 @@ def texts_of_dates(stamps: pd.Series, layout: str) -> np.ndarray:
             [re.sub(f"{CUT}0?", "", text) if isinstance(text, str) else text for text in texts], dtype=object
         )
     texts = stamps.dt.strftime(layout).to_numpy(dtype=object)
-    if PANDAS_2:
+    if is_pandas_2():
         for place in np.flatnonzero(stamps.dt.year < 1000):
             year = f"{stamps.iloc[place].year:04}"
             texts[place] = stamps.iloc[place].strftime(layout.replace("%Y", year))

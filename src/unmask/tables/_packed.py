@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from unmask.tables._dates import PANDAS_2
+from unmask.tables._dates import is_pandas_2
 
 
 def is_packed(series: pd.Series) -> bool:
@@ -42,7 +42,7 @@ def _as_pandas(values: Any) -> pd.Series:
     from pyarrow import types
 
     found = values.to_pandas()
-    if PANDAS_2 or not (types.is_string(values.type) or types.is_large_string(values.type)):
+    if is_pandas_2() or not (types.is_string(values.type) or types.is_large_string(values.type)):
         return found
     return found.astype(str)  # as pandas 3 reads texts of a file, also where Arrow makes objects of them
 

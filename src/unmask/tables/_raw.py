@@ -5,15 +5,16 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from unmask.errors import InputError
-from unmask.tables._packed import is_packed, plain, unpacked
 from unmask.tables.narrow import AT_ONCE, spread
 from unmask.tables.schema import Value, quoted, text_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNITS = ("D", "s", "us")  # coarsest first
 
@@ -62,6 +63,8 @@ class RawColumn:
         """The same column with numbers turned into distinct values."""
         if self.numbers is None:
             return self
+        import pandas as pd
+
         index, found = pd.factorize(self.numbers, use_na_sentinel=True)
         if self.index is not None:
             index = spread(np.append(index, -1), self.index)
@@ -78,8 +81,14 @@ def counts_of(index: np.ndarray, many: int) -> np.ndarray:
     return found
 
 
-def raw_column(series: pd.Series, where: str, *, from_file: bool = False) -> RawColumn:
+def raw_column(series: pd.Series | RawColumn, where: str, *, from_file: bool = False) -> RawColumn:
     """Read a pandas column of any type; an error that says what to do for those that have no meaning in a table."""
+    if isinstance(series, RawColumn):
+        return series
+    import pandas as pd
+
+    from unmask.tables._packed import is_packed
+
     name, dtype = str(series.name), series.dtype
     if isinstance(dtype, pd.CategoricalDtype) and from_file:
         return _streamed(series, name)
@@ -108,6 +117,10 @@ def _streamed(series: pd.Series, name: str) -> RawColumn:
 
 def _packed(series: pd.Series, name: str, where: str) -> RawColumn:
     """A column held as distinct values (`_packed.py`): what is read of them, and which of them each row has."""
+    import pandas as pd
+
+    from unmask.tables._packed import plain, unpacked
+
     distinct, index = unpacked(series)
     if pd.api.types.is_float_dtype(distinct.dtype) and np.isinf(distinct).any():
         return raw_column(plain(series), where)  # which says in which row
@@ -134,6 +147,8 @@ def _categories(series: pd.Series, name: str, where: str) -> RawColumn:
 
 
 def _numbers(series: pd.Series, name: str, where: str) -> RawColumn:
+    import pandas as pd
+
     numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
     if str(series.dtype).lower() in ("float16", "float32"):  # 39.1 is 39.1, as a file would say it, and not 39.09999847
         short = numbers.astype(str(series.dtype).lower())
@@ -181,6 +196,8 @@ def count_dates(stamps: np.ndarray) -> tuple[np.ndarray, str]:
 
 def _objects(series: pd.Series, name: str, where: str, from_file: bool) -> RawColumn:
     """Text, or Python objects: all dates, all true/false, or values that text tells apart."""
+    import pandas as pd
+
     if from_file or isinstance(series.dtype, pd.StringDtype):
         index, found = pd.factorize(series, use_na_sentinel=True)
         dtype = "str" if from_file else str(series.dtype)  # pandas 2 reads texts as objects: a file has one schema

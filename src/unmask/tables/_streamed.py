@@ -10,13 +10,15 @@ from __future__ import annotations
 import codecs
 import io
 from collections.abc import Callable, Iterator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from unmask.errors import InputError
-from unmask.tables._packed import plain, stacked_series
+from unmask.tables._text_columns import TextColumns, stacked_texts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROWS_AT_ONCE = 50_000  # of 15 columns they take 50 MB as texts
 BYTES_AT_ONCE = 1 << 20
@@ -95,6 +97,8 @@ def _lines_are_even(lines: bytes, mark: int, fields: int) -> bool:
 
 def read_columns(stream: IO[str], names: list[str], **options: Any) -> pd.DataFrame:
     """The columns of a CSV file as categories of texts."""
+    import pandas as pd
+
     columns = [_Texts() for _ in names]
     options["dtype"] = object  # a text of Arrow, as pandas 3 makes them of `str`, would be made only to be left
     chunks: Iterator[pd.DataFrame] = pd.read_csv(stream, names=names, chunksize=ROWS_AT_ONCE, **options)
@@ -112,6 +116,8 @@ class _Texts:
         self.codes: np.ndarray = np.empty(0, dtype=np.int8)
 
     def add(self, series: pd.Series) -> None:
+        import pandas as pd
+
         index, found = pd.factorize(series, use_na_sentinel=True)
         known = self.known
         texts = np.asarray(found, dtype=object).tolist()
@@ -129,15 +135,24 @@ class _Texts:
 
 def as_categories(codes: np.ndarray, found: list[str]) -> pd.Categorical:
     """Categories of texts, which are compared as they are."""
+    import pandas as pd
+
     return pd.Categorical.from_codes(codes, pd.Index(found, dtype=object))
 
 
-def stacked(frames: list[pd.DataFrame], *, from_file: bool) -> pd.DataFrame:
-    """Frames of the same columns, one below the other; what is held as distinct values stays so.
+def stacked(tables: list[pd.DataFrame | TextColumns], *, from_file: bool) -> pd.DataFrame | TextColumns:
+    """Tables of the same columns, one below the other; what is held as distinct values stays so.
 
     Categories of a file are its texts (`read_columns`), those of a frame are categories.
     """
-    names = list(frames[0].columns)
+    names = list(tables[0].columns)
+    if (texts := stacked_texts(tables, names)) is not None:
+        return texts
+    import pandas as pd
+
+    from unmask.tables._packed import plain, stacked_series
+
+    frames = [each.to_pandas() if isinstance(each, TextColumns) else each for each in tables]
     if any(name not in frame.columns for frame in frames for name in names):
         whole = [pd.DataFrame({name: plain(frame[name]) for name in frame.columns}) for frame in frames]
         return pd.concat(whole, ignore_index=True)[names]

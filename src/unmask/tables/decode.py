@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from unmask.errors import SchemaError
 from unmask.tables._dates import dates_of_texts, texts_of_dates
 from unmask.tables.encode import stamps_of
 from unmask.tables.schema import Column, Kind, text_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # A numpy integer cannot be missing; pandas' own integers can.
 NULLABLE = {f"{sign}int{bits}": f"{sign.upper()}Int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
@@ -23,6 +26,8 @@ def decode(column: Column, codes: np.ndarray, numbers: np.ndarray | None) -> pd.
         return _categories(column, codes)
     if column.kind is Kind.DATETIME:
         return _dates(column, numbers)
+    import pandas as pd
+
     missing = np.isnan(numbers)
     dtype = column.dtype or ("int64" if column.kind is Kind.INTEGER else "float64")
     if missing.any():
@@ -63,6 +68,8 @@ def check_types(column: Column) -> None:
 
 
 def _dates(column: Column, numbers: np.ndarray) -> pd.Series:
+    import pandas as pd
+
     if column.format:
         distinct, index = np.unique(numbers, return_inverse=True)
         texts = texts_of_dates(_stamps(column, distinct), column.format)
@@ -78,10 +85,14 @@ def _dates(column: Column, numbers: np.ndarray) -> pd.Series:
 
 
 def _stamps(column: Column, numbers: np.ndarray) -> pd.Series:
+    import pandas as pd
+
     return pd.Series(stamps_of(numbers, column.resolution).astype("datetime64[us]"), name=column.name)
 
 
 def _categories(column: Column, codes: np.ndarray) -> pd.Series:
+    import pandas as pd
+
     if len(strange := np.flatnonzero(codes == column.unlisted_code)):
         raise SchemaError(
             f"Row {strange[0]} of column '{column.name}' held a value that the schema does not list; it cannot be given back."

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from unmask.errors import InputError, SchemaError
 from unmask.tables._dates import ISO, dates_of_texts
@@ -16,6 +16,11 @@ from unmask.tables._raw import RawColumn, count_dates, raw_column
 from unmask.tables._texts import MISSING_TEXTS, Texts, texts_of
 from unmask.tables.noticed import Noticed, sentences
 from unmask.tables.schema import MAX_VALUES, Column, Kind, Origin, Schema, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.tables._text_columns import TextColumns
 
 DIGITS = re.compile(r"\s*[+-]?[\d.]+([eE][+-]?\d+)?\s*")  # a number, or a code with leading zeros
 
@@ -109,7 +114,7 @@ class Hints:
 
 
 def infer_schema(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | TextColumns,
     where: str = "table",
     *,
     hints: Hints = Hints(),
@@ -154,7 +159,7 @@ def infer_schema(
 
 
 def identifying_columns(
-    frame: pd.DataFrame, where: str, hints: Hints, *, from_file: bool, decimal: str
+    frame: pd.DataFrame | TextColumns, where: str, hints: Hints, *, from_file: bool, decimal: str
 ) -> tuple[str, ...]:
     """The columns that identify people: those that hints name, nearly unique text, and numbers of people or rows.
 

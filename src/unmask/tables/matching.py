@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 import numpy as np
-import pandas as pd
 
 from unmask.errors import ParameterError
 from unmask.tables.schema import Column, quoted
@@ -171,5 +170,7 @@ def _numbers(table: Table, column: Column) -> np.ndarray:
 
 def _ranked(values: np.ndarray) -> tuple[np.ndarray, int]:
     """Each distinct value as a number from 0 (NaN equals NaN, -0.0 equals 0.0), and how many there are."""
+    import pandas as pd
+
     found, distinct = pd.factorize(values, use_na_sentinel=False)
     return found.astype(np.int64, copy=False), max(len(distinct), 1)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from enum import StrEnum
 
 import numpy as np
-import pandas as pd
 
 from unmask.tables.schema import Column
 from unmask.tables.table import Table
@@ -47,6 +46,8 @@ def ranks(table: Table, ties: Ties = Ties.MIDDLE, *, like: Table | None = None) 
 
 def _ranked(values: np.ndarray, ties: Ties) -> np.ndarray:
     """Ranks by counting equal values: hashing them and sorting distinct ones is ten times as fast as sorting all."""
+    import pandas as pd
+
     codes = values if values.dtype.kind == "u" else pd.factorize(values, sort=True)[0]
     if ties is Ties.IN_ORDER:
         found = np.empty(len(codes))

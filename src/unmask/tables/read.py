@@ -12,25 +12,28 @@ import sys
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
-import pandas as pd
 
 from unmask.errors import InputError, MissingExtraError, SchemaError
 from unmask.files import limit, parse_json, read_text, shown, write_atomically
 from unmask.tables._numerals import NUMBER, PLAIN
-from unmask.tables._parquet import read_parquet, rounded_integers, with_integers
 from unmask.tables._raw import raw_column
 from unmask.tables._streamed import NotStreamedError, are_even, encoding_of, read_columns, stacked, texts, too_large
+from unmask.tables._text_columns import TextColumns, is_plain, read_texts, uneven
 from unmask.tables.encode import Unlisted
 from unmask.tables.infer import Binning, Hints, Inferred, identifying_columns, infer_schema
 from unmask.tables.schema import Schema, quoted, repeats
 from unmask.tables.schema_foreign import hints_from_sdv, is_list_of_columns, is_sdv, schema_from_columns
 from unmask.tables.schema_json import schema_from_json, schema_to_json
 from unmask.tables.table import Table, check_frame, check_width
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Source = Any  # a path, a Table, or a frame of pandas, polars or pyarrow
 
@@ -44,17 +47,22 @@ HALF = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A pandas frame, what to call it in messages, and whether its texts may be numbers."""
+    """The columns of a source, what to call it in messages, and whether its texts may be numbers."""
 
-    frame: pd.DataFrame
+    held: pd.DataFrame | TextColumns  # of small files without quotes their texts
     where: str
     from_file: bool = False
     notes: tuple[str, ...] = ()
     decimal: str = "."  # the mark before decimals that goes with the file's delimiter
 
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """As pandas has it."""
+        return self.held.to_pandas() if isinstance(self.held, TextColumns) else self.held
+
     def texts(self, name: str) -> np.ndarray:
         """The texts of a column as they stand in a file; "" where there is none."""
-        raw = raw_column(self.frame[name], self.where, from_file=self.from_file).as_categories()
+        raw = raw_column(self.held[name], self.where, from_file=self.from_file).as_categories()
         return np.array([*raw.texts, ""], dtype=object)[raw.index]
 
 
@@ -82,14 +90,14 @@ def read_table(
 
 def encode_frame(loaded: Frame, schema: Schema, *, unlisted: Unlisted) -> Table:
     """The table that a loaded frame holds, under a schema."""
-    table = Table.from_pandas(loaded.frame, schema, unlisted=unlisted, where=loaded.where, from_file=loaded.from_file)
+    table = Table.from_pandas(loaded.held, schema, unlisted=unlisted, where=loaded.where, from_file=loaded.from_file)
     return replace(table, notes=loaded.notes + table.notes)
 
 
 def infer(loaded: Frame, hints: Hints = Hints(), *, binning: Binning = Binning()) -> Inferred:
     """The schema of a loaded frame, guessed from its content."""
     return infer_schema(
-        loaded.frame, loaded.where, hints=hints, binning=binning, from_file=loaded.from_file, decimal=loaded.decimal
+        loaded.held, loaded.where, hints=hints, binning=binning, from_file=loaded.from_file, decimal=loaded.decimal
     )
 
 
@@ -101,17 +109,17 @@ def infer_together(
     What identifies people is told by the first alone: where tables number their rows from 1, every number occurs twice.
     """
     first = infer(loaded, hints, binning=binning)
-    alike = [each.frame for each in others if each.from_file == loaded.from_file]
+    alike = [each.held for each in others if each.from_file == loaded.from_file]
     if not alike:
         return first
-    together = replace(loaded, frame=stacked([loaded.frame, *alike], from_file=loaded.from_file))
+    together = replace(loaded, held=stacked([loaded.held, *alike], from_file=loaded.from_file))
     whole = infer(together, replace(hints, identifiers=first.schema.identifiers), binning=binning)
     return replace(whole, noticed=(*(each for each in first.noticed if each.code == "identifier"), *whole.noticed))
 
 
 def identifiers_in(loaded: Frame, hints: Hints) -> tuple[str, ...]:
     """The columns of a loaded frame that identify people."""
-    return identifying_columns(loaded.frame, loaded.where, hints, from_file=loaded.from_file, decimal=loaded.decimal)
+    return identifying_columns(loaded.held, loaded.where, hints, from_file=loaded.from_file, decimal=loaded.decimal)
 
 
 def read_frame(source: Source) -> Frame:
@@ -120,6 +128,8 @@ def read_frame(source: Source) -> Frame:
         return _read_file(Path(source))
     if isinstance(source, Table):
         return Frame(source.to_pandas(), "table")
+    import pandas as pd
+
     frame = source if isinstance(source, pd.DataFrame) else _foreign_frame(source)
     check_frame(frame, "table")
     return Frame(frame.set_axis([str(name) for name in frame.columns], axis=1), "table")
@@ -130,6 +140,8 @@ def _foreign_frame(source: Source) -> pd.DataFrame:
         raise InputError(
             f"A table is a path, a pandas, polars or pyarrow frame, or a Table; this is a {type(source).__name__}."
         )
+    from unmask.tables._parquet import rounded_integers, with_integers
+
     try:
         frame = source.to_pandas()
         if rounded := rounded_integers(frame):
@@ -149,6 +161,8 @@ def _read_file(path: Path) -> Frame:
     if os.path.isdir(path):
         raise InputError(f"{shown(path)}: this is a folder. Name one file.")
     if path.suffix.lower() in PARQUET:
+        from unmask.tables._parquet import read_parquet
+
         return Frame(read_parquet(path, limit("UNMASK_MAX_EXPANDED", MOST_EXPANDED)), where)
     try:
         if (streamed := _read_streamed(path)) is not None:
@@ -167,10 +181,12 @@ def _read_file(path: Path) -> Frame:
         if not text.strip():
             raise InputError(f"{where}: the file is empty.")
         return replace(_parse(text, where, tab=".tsv" in path.name.lower()), notes=notes)
-    except (UnicodeDecodeError, csv.Error, pd.errors.ParserError) as problem:
-        raise InputError(
-            f"{where}: not a readable table ({type(problem).__name__}). Save it as CSV in UTF-8."
-        ) from None
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise _unreadable(where, problem) from None
+
+
+def _unreadable(where: str, problem: Exception) -> InputError:
+    return InputError(f"{where}: not a readable table ({type(problem).__name__}). Save it as CSV in UTF-8.")
 
 
 def _expanded(path: Path) -> bytes:
@@ -200,6 +216,8 @@ def _read_streamed(path: Path) -> Frame | None:
         encoding, line = encoding_of(opened, most, lambda: too_large(path.name, most))
     except NotStreamedError:
         return None
+    import pandas as pd
+
     try:
         with texts(opened, encoding) as stream:
             delimiter = "\t" if ".tsv" in where.lower() else _delimiter(stream.read(SEEN))
@@ -211,9 +229,7 @@ def _read_streamed(path: Path) -> Frame | None:
         with texts(opened, encoding) as stream:
             frame = read_columns(stream, names, **_options(delimiter, names))
     except (csv.Error, pd.errors.ParserError) as problem:
-        raise InputError(
-            f"{where}: not a readable table ({type(problem).__name__}). Save it as CSV in UTF-8."
-        ) from None
+        raise _unreadable(where, problem) from None
     check_frame(frame, where)
     notes = () if line is None else (_no_utf8(where, line),)
     return Frame(frame, where, from_file=True, notes=notes, decimal="," if delimiter == ";" else ".")
@@ -239,10 +255,32 @@ def _parse(text: str, where: str, *, tab: bool) -> Frame:
     if "\n" not in text:
         text = text.replace("\r", "\n")  # as old Macs ended their lines
     delimiter = "\t" if tab else _delimiter(text)
+    held = _plain_texts(text, delimiter, where) if is_plain(text) else None
+    held = _read_by_pandas(text, delimiter, where) if held is None else held
+    check_frame(held, where)
+    return Frame(held, where, from_file=True, decimal="," if delimiter == ";" else ".")
+
+
+def _plain_texts(text: str, delimiter: str, where: str) -> TextColumns | None:
+    """The columns of a file without quotes; None if there is one alone, of which a blank line is a missing value."""
+    rows = (row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row)
+    names, first = _names_in(next(rows)), next(rows, [])
+    check_width(len(names), where)
+    if len(names) < 2:
+        return None
+    columns = read_texts(io.StringIO(text), names, delimiter, where)
+    _check_names(names, first, where)
+    return columns
+
+
+def _read_by_pandas(text: str, delimiter: str, where: str) -> pd.DataFrame:
+    import pandas as pd
+
     names = _check_rows(io.StringIO(text), delimiter, where)
-    frame = pd.read_csv(io.StringIO(text), names=names, **_options(delimiter, names))
-    check_frame(frame, where)
-    return Frame(frame, where, from_file=True, decimal="," if delimiter == ";" else ".")
+    try:
+        return pd.read_csv(io.StringIO(text), names=names, **_options(delimiter, names))
+    except pd.errors.ParserError as problem:
+        raise _unreadable(where, problem) from None
 
 
 def _options(delimiter: str, names: list[str]) -> dict[str, Any]:
@@ -279,20 +317,26 @@ def _check_rows(lines: Iterable[str], delimiter: str, where: str) -> list[str]:
     for row in reader:
         first = first or (row if names else [])
         if not names:
-            names = [name.strip() or f"unnamed_{place}" for place, name in enumerate(row, 1)]
+            names = _names_in(row)
             check_width(len(names), where)
         elif row and len(row) != len(names):
-            raise InputError(
-                f"{where}: line {reader.line_num} has {len(row)} fields, the header has {len(names)}.\n"
-                f"Fields are separated by {_name_of(delimiter)}; put texts that contain it in double quotes."
-            )
+            raise uneven(where, reader.line_num, len(row), len(names), delimiter)
+    _check_names(names, first, where)
+    return names
+
+
+def _names_in(row: list[str]) -> list[str]:
+    return [name.strip() or f"unnamed_{place}" for place, name in enumerate(row, 1)]
+
+
+def _check_names(names: list[str], first: list[str], where: str) -> None:
+    """Whether names of columns are names: each its own, and not the values of somebody; `first` is the row below them."""
     if doubled := repeats(names):
         raise InputError(f"{where}: the column name {quoted(doubled)} occurs more than once. Rename one of them.")
     if _is_row(names, first):
         raise InputError(  # and quotes none of it: it may be a person's
             f"{where}: the first line looks like a row and not like names of columns. Write a line of names above it."
         )
-    return names
 
 
 def _is_row(names: list[str], first: list[str]) -> bool:
@@ -306,10 +350,6 @@ def _is_row(names: list[str], first: list[str]) -> bool:
     counted = [number - numbers[0] for number in numbers] == list(range(len(numbers)))
     years = all(name.isdigit() and 1800 <= number <= 2200 for name, number in zip(numeric, numbers, strict=True))
     return not years and not (counted and (len(numbers) > 1 or numbers[0] in (0, 1)))
-
-
-def _name_of(delimiter: str) -> str:
-    return {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}[delimiter]
 
 
 def read_schema(path: str | os.PathLike[str]) -> Schema | Hints:

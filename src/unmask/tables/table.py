@@ -5,21 +5,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from unmask.errors import InputError, SchemaError
 from unmask.files import limit
-from unmask.tables._packed import plain
-from unmask.tables._raw import raw_column
-from unmask.tables.decode import decode
+from unmask.tables._raw import RawColumn, raw_column
+from unmask.tables._text_columns import TextColumns
 from unmask.tables.encode import Unlisted, encode
 from unmask.tables.infer import infer_schema
 from unmask.tables.narrow import NarrowColumn, columns_of, narrow, numbers_between, rows_of, stacked_numbers, together
 from unmask.tables.schema import Schema, quoted, repeats
 from unmask.tables.schema_json import schema_to_json
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_COLUMNS = 10_000
 
@@ -60,16 +61,17 @@ class Table:
     @classmethod
     def from_pandas(
         cls,
-        frame: pd.DataFrame,
+        frame: pd.DataFrame | TextColumns,
         schema: Schema | None = None,
         *,
         unlisted: Unlisted = Unlisted.ERROR,
         where: str = "table",
         from_file: bool = False,
     ) -> Table:
-        """Encode a frame against a schema, or against one inferred from it."""
+        """Encode a frame (or the texts of a file) against a schema, or against one inferred from it."""
         check_frame(frame, where)
-        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        if not isinstance(frame, TextColumns):
+            frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
         notes: tuple[str, ...] = ()
         if schema is None:
             schema, notes = (
@@ -88,12 +90,16 @@ class Table:
                 numbers.append(narrow(encoded.number_of, encoded.index))
             notes += (raw.note,) if raw.note else ()
             said.append(encoded.notes)
-        persons = _persons(frame[schema.person], where) if schema.person in frame.columns else None
+        persons = _persons(frame[schema.person], where) if schema.person and schema.person in frame.columns else None
         notes += tuple(note for each in said for note in each)
         return cls(schema, codes, together(numbers, len(frame)), persons, notes)
 
     def to_pandas(self) -> pd.DataFrame:
         """The values in the types they came in; columns that were dropped as identifiers do not come back."""
+        import pandas as pd
+
+        from unmask.tables.decode import decode
+
         columns: dict[str | None, Any] = {} if self.persons is None else {self.schema.person: self.persons}
         place = {position: i for i, position in enumerate(self.schema.numeric)}
         for position, column in enumerate(self.schema.columns):
@@ -169,7 +175,7 @@ def concatenate(tables: Sequence[Table]) -> Table:
     )
 
 
-def check_frame(frame: pd.DataFrame, where: str) -> None:
+def check_frame(frame: pd.DataFrame | TextColumns, where: str) -> None:
     """A frame needs rows, columns and a name of its own for each column."""
     names = [str(name) for name in frame.columns]
     if doubled := repeats(names):
@@ -190,7 +196,7 @@ def check_width(columns: int, where: str) -> None:
         )
 
 
-def check_columns(frame: pd.DataFrame, schema: Schema, where: str, *, person_needed: bool) -> None:
+def check_columns(frame: pd.DataFrame | TextColumns, schema: Schema, where: str, *, person_needed: bool) -> None:
     """A frame holds all columns of the schema, and no others than identifiers (a synthetic one need not name persons)."""
     person = [schema.person] if schema.person else []
     absent = [name for name in [*schema.names, *(person if person_needed else [])] if name not in frame.columns]
@@ -207,11 +213,16 @@ def check_columns(frame: pd.DataFrame, schema: Schema, where: str, *, person_nee
     raise SchemaError("\n".join(lines))
 
 
-def _persons(series: pd.Series, where: str) -> np.ndarray:
-    if series.isna().any():
-        row = int(np.flatnonzero(series.isna())[0])
+def _persons(series: pd.Series | RawColumn, where: str) -> np.ndarray:
+    absent = np.asarray(series.index) < 0 if isinstance(series, RawColumn) else series.isna().to_numpy()
+    if absent.any():
+        row = int(np.flatnonzero(absent)[0])
         raise InputError(
             f"{where}: row {row} has no person id in column '{series.name}'.\n"
             "Give every row one: rows without it cannot be assigned to a unit of privacy."
         )
+    if isinstance(series, RawColumn):
+        return np.array(series.texts, dtype=object)[series.index]
+    from unmask.tables._packed import plain
+
     return plain(series).astype(str).to_numpy(dtype=object)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from unmask.tables.table import Table
 
@@ -36,6 +35,8 @@ def units(table: Table) -> Units:
     """The units of a table: persons if the schema declares them, rows otherwise."""
     if table.persons is None:
         return Units(np.arange(len(table)), len(table), None)
+    import pandas as pd
+
     of_row, labels = pd.factorize(table.persons)
     return Units(of_row, len(labels), np.asarray(labels, dtype=object))
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from unmask.attacks.features._cells import scaled_numbers
-from unmask.compiled import njit
+from unmask.compiled import inner, njit
 from unmask.tables.table import Table
 
 
@@ -51,11 +51,52 @@ def _statistics(numbers, features):
         if count == 0:
             features[j] = 0.0
             continue
-        some = present[:count]
-        mean = some.mean()
+        total = 0.0
+        for i in range(count):
+            total += present[i]
+        mean = total / count
+        square = 0.0
+        for i in range(count):
+            square += (present[i] - mean) * (present[i] - mean)
         features[j, 0] = mean
-        features[j, 1] = np.median(some)
-        features[j, 2] = ((some - mean) ** 2).mean()
+        features[j, 1] = _median(present, count)
+        features[j, 2] = square / count
+
+
+@inner()
+def _median(numbers, count):
+    """Of the first so many numbers, which change places: numpy's own would load numba's linear algebra with it."""
+    high = _smallest(numbers, count, count // 2)
+    if count % 2:
+        return high
+    low = numbers[0]
+    for i in range(count // 2):  # those before it do not exceed it
+        low = max(low, numbers[i])
+    return (low + high) / 2
+
+
+@inner()
+def _smallest(numbers, count, rank):
+    """The number that so many do not exceed, and these before it (Hoare's search)."""
+    first, last = 0, count - 1
+    while first < last:
+        middle, low, high = numbers[(first + last) // 2], first, last
+        while low <= high:
+            while numbers[low] < middle:
+                low += 1
+            while numbers[high] > middle:
+                high -= 1
+            if low <= high:
+                numbers[low], numbers[high] = numbers[high], numbers[low]
+                low += 1
+                high -= 1
+        if rank <= high:
+            last = high
+        elif rank >= low:
+            first = low
+        else:
+            break
+    return numbers[rank]
 
 
 @njit(nogil=True, cache=True)

@@ -101,14 +101,14 @@ def _is_table(path: Path) -> bool:
 
 def _read(path: Path, population: Table) -> Table:
     frame, schema = read_frame(path), population.schema
-    if gone := [name for name in schema.names if name not in frame.frame.columns]:
+    if gone := [name for name in schema.names if name not in frame.held.columns]:
         raise InputError(
             f"{path.name}: this release has other columns than the population: {quoted(gone)} "
             f"{'is' if len(gone) == 1 else 'are'} missing.\nCompare releases of one table; `unmask audit` looks at the columns "
             "that two tables share."
         )
-    chosen = frame.frame[list(schema.names)]
-    table = encode_frame(replace(frame, frame=chosen), schema, unlisted=Unlisted.NOTE)
+    chosen = frame.held[list(schema.names)]
+    table = encode_frame(replace(frame, held=chosen), schema, unlisted=Unlisted.NOTE)
     if not len(table):
         raise InputError(f"{path.name}: this release has no rows.")
     return table

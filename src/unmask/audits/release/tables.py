@@ -138,7 +138,7 @@ def _schema(
     if not isinstance(known, Schema):
         known = _with_identifiers(real, known or Hints())
     elif isinstance(real, Frame):
-        check_columns(real.frame, known, real.where, person_needed=True)
+        check_columns(real.held, known, real.where, person_needed=True)
     apart = {*known.identifiers, known.person}
     candidates = known.names if isinstance(known, Schema) else tuple(n for n in names_of(real) if n not in apart)
     others = [("release", table) for table in sets] + ([("holdout", holdout)] if holdout is not None else [])
@@ -160,7 +160,7 @@ def _with_identifiers(real: Loaded, hints: Hints) -> Hints:
     """
     seen = _frame(real)
     found = identifiers_in(seen, hints)
-    if len(found) + (hints.person is not None) == seen.frame.shape[1]:
+    if len(found) + (hints.person is not None) == len(seen.held.columns):
         raise InputError(f"{seen.where}: every column identifies people, nothing is left to analyse.")
     return replace(hints, identifiers=found)
 
@@ -171,9 +171,9 @@ def _inferred(
     """From real table and holdout: a value that only the holdout has belongs to the population too."""
     kinds = {name: kind for name, kind in hints.kinds.items() if name in names}
     seen, plain = _frame(real), replace(hints, identifiers=(), person=None, kinds=kinds)
-    seen = replace(seen, frame=seen.frame[list(names)])
+    seen = replace(seen, held=seen.held[list(names)])
     if holdout is not None and (other := _frame(holdout)).from_file == seen.from_file:
-        seen = replace(seen, frame=stacked([seen.frame, other.frame[list(names)]], from_file=seen.from_file))
+        seen = replace(seen, held=stacked([seen.held, other.held[list(names)]], from_file=seen.from_file))
     found = infer(seen, plain)
     identifiers = (*hints.identifiers, *found.schema.identifiers)
     return replace(found.schema, identifiers=identifiers, person=hints.person), found.readings
@@ -218,8 +218,8 @@ def _under(loaded: Loaded, schema: Schema, unlisted: Unlisted) -> Table:
     if isinstance(loaded, Table) and loaded.schema.columns == schema.columns:
         return replace(loaded, schema=schema)
     whole = _frame(loaded)
-    person = [schema.person] if schema.person and schema.person in whole.frame.columns else []
-    return encode_frame(replace(whole, frame=whole.frame[[*schema.names, *person]]), schema, unlisted=unlisted)
+    person = [schema.person] if schema.person and schema.person in whole.held.columns else []
+    return encode_frame(replace(whole, held=whole.held[[*schema.names, *person]]), schema, unlisted=unlisted)
 
 
 def _origin_note(schema: Schema) -> tuple[str, ...]:

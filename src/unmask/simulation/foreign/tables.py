@@ -31,9 +31,9 @@ def writable(real: Table) -> Table:
 def read_synthetic(path: Path, schema: Schema) -> Table:
     """A synthetic file against the real schema; what the schema does not list gets a code that matches nothing."""
     loaded = read_frame(path)
-    dropped = [name for name in (schema.person, *schema.identifiers) if name in loaded.frame.columns]
+    dropped = {schema.person, *schema.identifiers}
     table = Table.from_pandas(
-        loaded.frame.drop(columns=dropped),
+        loaded.held[[name for name in loaded.held.columns if name not in dropped]],
         replace(schema, person=None, identifiers=()),
         unlisted=Unlisted.NOTE,
         where=path.name,

@@ -45,7 +45,7 @@ class LeftOut:
 def names_of(loaded: Loaded) -> tuple[str, ...]:
     """The columns of a table that was loaded."""
     if isinstance(loaded, Frame):
-        return tuple(map(str, loaded.frame.columns))
+        return tuple(map(str, loaded.held.columns))
     return loaded.schema.names
 
 
@@ -142,14 +142,14 @@ def texts_of(loaded: Loaded, name: str, persons: str | None) -> OwnTexts | None:
     texts = _column(loaded, name)
     if not len(texts):
         return None
-    if persons is None or persons not in loaded.frame.columns:
+    if persons is None or persons not in loaded.held.columns:
         return OwnTexts(texts, np.arange(len(texts)))
     _, person = np.unique(loaded.frame[persons].astype(str).to_numpy(dtype=object), return_inverse=True)
     return OwnTexts(texts, person)
 
 
 def _column(loaded: Loaded, name: str) -> np.ndarray:
-    if not isinstance(loaded, Frame) or name not in loaded.frame.columns:
+    if not isinstance(loaded, Frame) or name not in loaded.held.columns:
         return np.empty(0, dtype=object)
     return loaded.texts(name)
 

@@ -96,7 +96,7 @@ def _numbered(many: int) -> list[str]:
 
 
 def _rows(table: Loaded) -> int:
-    return len(table) if isinstance(table, Table) else len(table.frame)
+    return len(table) if isinstance(table, Table) else len(table.held)
 
 
 def _noticed(release: Release, seen: Sequence[Noticed]) -> tuple[Noticed, ...]:
