@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -160,8 +161,11 @@ class _Kept:
     """On a worker: the last setting, which is sent once and read once, and the libraries that must not use all cores."""
 
     last: tuple[str, Any] = ("", None)
-    threads: Any = None
+    libraries: Any = None
     modules: int = 0
+    playing: int = 0  # threads of this worker
+    limits: list[Any] = field(default_factory=list)  # of BLAS, to be lifted
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def read(self, digest: str, content: bytes, versions: dict[str, str]) -> Any:
         import cloudpickle
@@ -174,13 +178,29 @@ class _Kept:
             self.last = digest, setting  # in one step: other threads of this worker may be at another run
         return setting
 
-    def one_thread(self) -> Any:
-        """Looking for libraries takes longer than small tasks do: done again only if there may be new ones."""
+    @contextmanager
+    def one_thread(self) -> Iterator[None]:
+        """OpenMP has a limit for each thread, BLAS one for all: it is lifted when the last thread of this worker is done.
+
+        Looking for libraries takes longer than small tasks do: done again only if there may be new ones.
+        """
         from threadpoolctl import ThreadpoolController
 
-        if self.modules != len(sys.modules):
-            self.modules, self.threads = len(sys.modules), ThreadpoolController()
-        return self.threads.limit(limits=1)
+        with self.lock:
+            if new := self.modules != len(sys.modules):
+                self.modules, self.libraries = len(sys.modules), ThreadpoolController()
+            if new or not self.playing:
+                self.limits.append(self.libraries.limit(limits=1, user_api="blas"))
+            self.playing += 1
+            libraries = self.libraries
+        try:
+            with libraries.limit(limits=1, user_api="openmp"):
+                yield
+        finally:
+            with self.lock:
+                self.playing -= 1
+                while self.limits and not self.playing:
+                    self.limits.pop().restore_original_limits()
 
 
 _KEPT = _Kept()
