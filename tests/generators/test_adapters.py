@@ -193,6 +193,23 @@ def test_what_is_no_generator_is_refused(foreign, name, message):
         generators.get(f"{foreign}:{name}")
 
 
+def test_the_class_of_a_file_goes_along_as_it_was(table, tmp_path, monkeypatch):
+    """Workers elsewhere have no such file, or another; one that runs for days has seen a version before."""
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "class Same:\n    def fit(self, frame): self.frame = frame\n    def sample(self, n): return self.frame.{}(n)\n"
+    )
+    for rows in ("head", "tail"):
+        (tmp_path / "mine.py").write_text(text.format(rows))
+        sent = pickle.dumps(generators.get("./mine.py:Same"))
+        (tmp_path / "mine.py").unlink()
+        drawn = pickle.loads(sent).fit(table, np.random.default_rng(1)).sample(3, np.random.default_rng(1))
+        chosen = slice(3) if rows == "head" else slice(-3, None)
+        assert drawn.to_pandas().age.tolist() == table.to_pandas().age.tolist()[chosen]
+    with pytest.raises(ParameterError, match="no such file"):
+        generators.get("./mine.py:Same")
+
+
 def test_a_class_of_our_own_protocol_is_used_as_it_is(table):
     from unmask.generators.raw import Raw
 

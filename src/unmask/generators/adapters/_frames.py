@@ -77,8 +77,8 @@ _STATE = threading.RLock()  # the global state of random, numpy and torch belong
 def global_seed(seed: int) -> Iterator[None]:
     """Seed the global state of random, numpy and (where loaded) torch, and put the old states back afterwards.
 
-    Foreign code draws from global state. What draws elsewhere (its own generator, a GPU) is out of reach. Of several threads, as a
-    dask worker has them, one is served at a time: they would take each other's numbers.
+    Foreign code draws from global state. What draws elsewhere (its own generator, a GPU) is out of reach. Of several threads, as
+    a dask worker has them, one is served at a time: they would take each other's numbers.
     """
     with _STATE:
         yield from _seeded(seed)
