@@ -8,6 +8,7 @@ import importlib.util
 import os
 import re
 import sys
+import threading
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
 from importlib.abc import SourceLoader
@@ -15,6 +16,8 @@ from types import ModuleType
 from typing import Any
 
 from unmask.errors import MissingExtraError, ParameterError, UnmaskError
+
+_LOADING = threading.RLock()  # a file may name another
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,11 @@ def load_class(place: str, source: bytes | None = None) -> type:
     if not module.strip() or not attribute.strip():
         raise ParameterError(f"'{place}' is no place of a class. Write it as package.module:Class or ./file.py:Class.")
     try:
-        loaded = _module_of_file(module, source) if module.endswith(".py") else importlib.import_module(module)
+        if module.endswith(".py"):
+            with _LOADING:  # as Python does for its own: other threads would find half a module
+                loaded = _module_of_file(module, source)
+        else:
+            loaded = importlib.import_module(module)
         found: type = getattr(loaded, attribute)
     except ModuleNotFoundError as problem:
         raise MissingExtraError(
