@@ -209,4 +209,4 @@ _KEPT = _Kept()
 def _play(digest: str, content: bytes, task: Task, versions: dict[str, str]) -> Arrays | Failed:
     setting = _KEPT.read(digest, content, versions)
     with _KEPT.one_thread():
-        return attempt(setting, task)
+        return attempt(setting, task, interrupts=True)
