@@ -238,5 +238,6 @@ def test_draws_are_private_unless_they_are_shared_with_the_group(folder):
     here("work", "group", "--workers", 1, folder=folder)
     rights = {path: stat.S_IMODE(path.stat().st_mode) for path in (folder / "group" / "draws").rglob("*")}
     assert set(rights.values()) == {0o660}
+    assert stat.S_IMODE((folder / "group").stat().st_mode) & 0o2050 == 0o2050
     assert stat.S_IMODE((folder / "group" / "draws").stat().st_mode) == 0o2770
     assert {stat.S_IMODE(path.stat().st_mode) for path in (folder / "alone" / "draws").iterdir()} == {0o600}

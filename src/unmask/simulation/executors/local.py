@@ -141,8 +141,8 @@ class _Crew:
             keep(task, outcome)
 
     def _hear(self) -> Heard:
-        """The next word of a worker, or that it is gone. Mostly its pipe says so; not if a process that its generator forked lives
-        on, which has the other end too.
+        """The next word of a worker, or that it is gone. Mostly its pipe says so; not if a process that its generator forked
+        lives on, which has the other end too.
         """
         gone: list[_Worker] = []
         while True:
