@@ -1,4 +1,4 @@
-"""A real dask cluster on loopback for tests: a scheduler and two workers, each a process that can be killed."""
+"""A real dask cluster on loopback for tests: a scheduler and (mostly) two workers, each a process that can be killed."""
 
 import os
 import signal
@@ -14,15 +14,15 @@ PATIENCE = 60  # seconds; nobody waits for ever
 class Cluster:
     """A scheduler and two workers. What is killed is started again, as whoever runs a cluster would."""
 
-    def __init__(self, folder, *, nanny=False, environment=None):
+    def __init__(self, folder, *, nanny=False, threads=1, workers=2, environment=None):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.folder, self.address = folder, f"tcp://127.0.0.1:{self.port}"
-        self._nanny = "--nanny" if nanny else "--no-nanny"
+        self._threads, self._nanny = str(threads), "--nanny" if nanny else "--no-nanny"
         self._environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **(environment or {})}
         self.scheduler = self._scheduler()
-        self.workers = [self._worker(), self._worker()]
+        self.workers = [self._worker() for _ in range(workers)]
 
     def _start(self, *arguments):
         return subprocess.Popen(
@@ -38,7 +38,7 @@ class Cluster:
 
     def _worker(self):
         return self._start(
-            "dask_worker", self.address, "--nthreads", "1", self._nanny, "--no-dashboard", "--host", "127.0.0.1",
+            "dask_worker", self.address, "--nthreads", self._threads, self._nanny, "--no-dashboard", "--host", "127.0.0.1",
             "--death-timeout", "60",
         )  # fmt: skip
 

@@ -53,23 +53,25 @@ def write_atomically(
     group: bool = False,
     lasting: bool = True,
     first: bool = False,
+    through_links: bool = True,
 ) -> None:
     """Write a file so that a reader, or a crash, sees either the old content or the new.
 
-    A link stays a link: what it leads to is replaced. Devices and pipes are written to. `private` files are readable by their
-    owner only (with `group`, by its group too), whatever the umask; others keep the rights that they have. What is not
+    A link stays a link: what it leads to is replaced. Devices and pipes are written to. Not so without `through_links`: what has
+    the name is replaced itself, for in a directory of somebody else it could lead to any file. `private` files are readable by
+    their owner only (with `group`, by its group too), whatever the umask; others keep the rights that they have. What is not
     `lasting` is soon written again: nobody waits until the disk has it, and a power cut may leave nothing. Of several who
     write a file as the `first`, one does, and the others change nothing.
     """
     # What a text cannot say in UTF-8 (half a character, from somebody's JSON) is written as JSON escapes it.
     data = content if isinstance(content, bytes) else content.encode("utf-8", errors="backslashreplace")
     try:
-        if is_stream(path):
+        if through_links and is_stream(path):
             with open(path, "ab") as handle:  # not from the start: a shell may have opened it to append
                 handle.write(data)
         else:
             rights = (GROUP_FILE if group else OWNER_FILE) if private else None
-            target = Path(os.path.realpath(path)) if os.path.islink(path) else path
+            target = Path(os.path.realpath(path)) if through_links and os.path.islink(path) else path
             _replace(target, data, rights=rights, lasting=lasting, first=first)
     except OSError as problem:
         advice = "Make room there, or choose another place." if problem.errno in NO_ROOM else "Choose another place."
@@ -177,6 +179,11 @@ def make_folder(path: Path, *, group: bool = False) -> None:
         rights = GROUP_FOLDER if group else OWNER_FOLDER
         path.mkdir(parents=True, exist_ok=True, mode=rights & 0o777)
         set_rights(path, rights)
+
+
+def let_group_in(path: Path) -> None:
+    """Have a folder that was just made open to its owner's group, whatever the umask; what is in it has rights of its own."""
+    set_rights(path, stat.S_IMODE(path.stat().st_mode) | (GROUP_FOLDER & ~stat.S_IWGRP))
 
 
 def is_for_group(path: Path) -> bool:

@@ -6,13 +6,18 @@ import hashlib
 import importlib
 import importlib.util
 import os
+import re
 import sys
+import threading
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
+from importlib.abc import SourceLoader
 from types import ModuleType
 from typing import Any
 
 from unmask.errors import MissingExtraError, ParameterError, UnmaskError
+
+_LOADING = threading.RLock()  # a file may name another
 
 
 @dataclass(frozen=True)
@@ -26,13 +31,20 @@ class Entry:
     extra: str = ""  # the extra of unmask that must be installed, if any
 
 
-def load_class(place: str) -> type:
-    """The class at `module:Class`, or at `./file.py:Class`: a file is looked for only where its path says."""
+def load_class(place: str, source: bytes | None = None) -> type:
+    """The class at `module:Class`, or at `./file.py:Class`: a file is looked for only where its path says.
+
+    With its `source`, the class of a file is the same on machines where there is no such file, or another one.
+    """
     module, _, attribute = place.rpartition(":") if ".py:" in place else place.partition(":")
     if not module.strip() or not attribute.strip():
         raise ParameterError(f"'{place}' is no place of a class. Write it as package.module:Class or ./file.py:Class.")
     try:
-        loaded = _module_of_file(module) if module.endswith(".py") else importlib.import_module(module)
+        if module.endswith(".py"):
+            with _LOADING:  # as Python does for its own: other threads would find half a module
+                loaded = _module_of_file(module, source)
+        else:
+            loaded = importlib.import_module(module)
         found: type = getattr(loaded, attribute)
     except ModuleNotFoundError as problem:
         raise MissingExtraError(
@@ -50,18 +62,53 @@ def load_class(place: str) -> type:
     return found
 
 
-def _module_of_file(path: str) -> ModuleType:
+def source_of(place: str) -> bytes | None:
+    """What the file of a class holds now; None for a class of a module."""
+    path = place.rpartition(":")[0]
+    return _content(path) if path.endswith(".py") else None
+
+
+def files_named(text: str) -> list[str]:
+    """The files whose classes this names: `./file.py:Class`, also as the value of a setting."""
+    return re.findall(r"(?:^|[=,])([^=,]*\.py):[^\W\d]", text)
+
+
+def _content(path: str) -> bytes:
+    if not os.path.isfile(path):
+        raise ParameterError(f"{path}: there is no such file.")
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as problem:
+        raise ParameterError(f"{path}: cannot be read ({problem.strerror}).") from None
+
+
+@dataclass(frozen=True)
+class _OfSource(SourceLoader):
+    """Makes a module of a text, and keeps no bytecode: that of a file that was changed within a second is the old one."""
+
+    path: str
+    content: bytes
+
+    def get_filename(self, fullname: str) -> str:
+        return self.path
+
+    def get_data(self, path: str | bytes | os.PathLike[str]) -> bytes:
+        return self.content
+
+
+def _module_of_file(path: str, source: bytes | None) -> ModuleType:
     """The module in a file, under a name that hides no other. Its folder is not searched for anything else.
 
-    It goes to worker processes as it is: they could not import it by name.
+    It goes to worker processes as it is: they could not import it by name. A file that was changed is another module: processes
+    of a cluster live for longer than a version of it.
     """
     full = os.path.realpath(path)
-    name = f"unmask_file_{hashlib.sha256(os.fsencode(full)).hexdigest()[:16]}"
+    content = _content(path) if source is None else source
+    name = f"unmask_file_{hashlib.sha256(os.fsencode(full) + bytes(1) + content).hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name]
-    if not os.path.isfile(full):
-        raise ParameterError(f"{path}: there is no such file.")
-    spec = importlib.util.spec_from_file_location(name, full)
+    spec = importlib.util.spec_from_loader(name, _OfSource(full, content))
     if spec is None or spec.loader is None:
         raise ParameterError(f"{path}: this is not a Python file.")
     import cloudpickle

@@ -202,6 +202,22 @@ def test_a_job_of_a_stranger_runs_no_code(folder, tmp_path):
     assert not (folder / "executed").exists()
 
 
+def test_other_code_is_refused(folder, tmp_path):
+    """Its path is seen from where the helper is, so that it may be another file; and it may have been changed."""
+    lines = "def fit(self, frame): self.frame = frame", "def sample(self, n): return self.frame.sample(n, replace=True)"
+    text = "class Copy:\n    " + "\n    ".join(lines) + "\n"
+    (folder / "mine.py").write_text(text)
+    named = ("everyone", "people.csv", "--generator", "./mine.py:Copy", *EVERYONE[4:], "--out", tmp_path / "run")
+    here(*named, "--prepare", folder=folder)
+    work = ("work", tmp_path / "run", "--workers", 1, "--quiet")
+    assert "--trust" in here(*work, folder=folder, code=2)
+    assert "no such file here" in here(*work, "--trust", folder=tmp_path, code=2)
+    (tmp_path / "mine.py").write_text(text + "# other\n")
+    assert "other code" in here(*work, "--trust", folder=tmp_path, code=2)
+    here(*work, "--trust", folder=folder)
+    assert drawn(tmp_path / "run") == 16
+
+
 def test_other_files_and_damaged_jobs_are_refused(folder, tmp_path):
     here(*ATTACK, "--out", tmp_path / "run", "--prepare", folder=folder)
     (tmp_path / "other.csv").write_text((folder / "people.csv").read_text() + "p,p,p,p,p,3\n")
@@ -222,5 +238,6 @@ def test_draws_are_private_unless_they_are_shared_with_the_group(folder):
     here("work", "group", "--workers", 1, folder=folder)
     rights = {path: stat.S_IMODE(path.stat().st_mode) for path in (folder / "group" / "draws").rglob("*")}
     assert set(rights.values()) == {0o660}
+    assert stat.S_IMODE((folder / "group").stat().st_mode) & 0o2050 == 0o2050
     assert stat.S_IMODE((folder / "group" / "draws").stat().st_mode) == 0o2770
     assert {stat.S_IMODE(path.stat().st_mode) for path in (folder / "alone" / "draws").iterdir()} == {0o600}

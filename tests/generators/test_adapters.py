@@ -10,6 +10,7 @@ import sys
 import textwrap
 import time
 import types
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from unmask.files import HERE
 from unmask.generators.adapters._frames import global_seed
 from unmask.generators.adapters.command import Command
 from unmask.generators.adapters.sdv import Sdv
+from unmask.registry import load_class
 from unmask.tables.schema import Column, Kind, Schema
 from unmask.tables.table import Table
 from unmask.testing import check_generator
@@ -191,6 +193,30 @@ def test_what_comes_back_is_checked(foreign, kind, message, table):
 def test_what_is_no_generator_is_refused(foreign, name, message):
     with pytest.raises(ParameterError, match=message):
         generators.get(f"{foreign}:{name}")
+
+
+def test_the_class_of_a_file_goes_along_as_it_was(table, tmp_path, monkeypatch):
+    """Workers elsewhere have no such file, or another; one that runs for days has seen a version before."""
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "class Same:\n    def fit(self, frame): self.frame = frame\n    def sample(self, n): return self.frame.{}(n)\n"
+    )
+    for rows in ("head", "tail"):
+        (tmp_path / "mine.py").write_text(text.format(rows))
+        sent = pickle.dumps(generators.get("./mine.py:Same"))
+        (tmp_path / "mine.py").unlink()
+        drawn = pickle.loads(sent).fit(table, np.random.default_rng(1)).sample(3, np.random.default_rng(1))
+        chosen = slice(3) if rows == "head" else slice(-3, None)
+        assert drawn.to_pandas().age.tolist() == table.to_pandas().age.tolist()[chosen]
+    with pytest.raises(ParameterError, match="no such file"):
+        generators.get("./mine.py:Same")
+
+
+def test_threads_that_load_a_file_at_once_find_the_whole_of_it(tmp_path):
+    (tmp_path / "mine.py").write_text("import time\ntime.sleep(0.3)\nclass Late: ...\n")
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(load_class, [f"{tmp_path / 'mine.py'}:Late"] * 4))
+    assert len({id(each) for each in found}) == 1
 
 
 def test_a_class_of_our_own_protocol_is_used_as_it_is(table):

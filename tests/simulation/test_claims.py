@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+import stat
 import subprocess
 import sys
 import textwrap
@@ -124,6 +125,38 @@ def test_where_files_have_one_name_only_claims_are_files_of_their_own(place, mon
         assert theirs.take(OTHER) == 0
         clock(LEASE + 1)
         assert theirs.take(OTHER) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
+def test_claims_for_a_group_are_readable_whatever_the_umask(place):
+    """Whoever cannot read that a colleague was killed waits for ever."""
+    before = os.umask(0o077)
+    try:
+        mine = Claims(place, group=True)
+        with mine.alive():
+            mine.take(TASK)
+            assert {stat.S_IMODE(path.stat().st_mode) for path in place.iterdir()} == {0o660}
+            killed = gone(place)
+            mine._path(OTHER).write_text(f"{killed.name} 1")
+            assert mine.take(OTHER) == 2
+            assert stat.S_IMODE(mine._path(OTHER).stat().st_mode) == 0o660
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names elsewhere")
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_claim_is_not_waited_for_longer_than_one_of_the_dead(place, clock, make):
+    mine = Claims(place)
+    with mine.alive():
+        make(mine._path(TASK))
+        assert mine.take(TASK) == 0
+        clock(LEASE + 1)
+        if make is os.mkfifo:
+            assert mine.take(TASK) == 2
+        else:
+            with pytest.raises(RunError, match="claims"):
+                mine.take(TASK)
 
 
 def test_a_folder_that_cannot_be_used_is_named(tmp_path):

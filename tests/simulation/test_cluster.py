@@ -8,10 +8,12 @@ import time
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from tests.dask_cluster import PATIENCE, a_cluster
 from unmask import versions
 from unmask.errors import RunError
+from unmask.generators.adapters._frames import global_seed
 from unmask.simulation.executors.cluster import Dask
 from unmask.simulation.executors.local import Local
 from unmask.simulation.store import FileStore, MemoryStore
@@ -38,6 +40,19 @@ class Deadly:
         if task.index == 2:
             os.kill(os.getpid(), signal.SIGKILL)
         return {"x": np.array(task.index)}
+
+
+class Foreign:
+    """Draws from numpy's global state, as classes of others do, and asks how many threads BLAS may use."""
+
+    def play(self, task):
+        drawn, threads = [], []
+        with global_seed(task.index):
+            for _ in range(20):
+                drawn.append(np.random.rand())  # noqa: NPY002
+                threads += [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+                time.sleep(0.001 * (task.index % 3))
+        return {"x": np.array(drawn), "threads": np.array([max(threads)])}
 
 
 class Unreadable:
@@ -92,6 +107,17 @@ def test_a_cluster_gives_what_this_machine_gives(cluster, whole, tmp_path):
     assert not problems
     same(store, whole)
     assert (seen[0], seen[-1]) == ((0, 40), (40, 40))
+
+
+def test_threads_of_one_worker_disturb_no_draw(tmp_path):
+    """They have one global state and one BLAS together: `dask worker` takes as many threads as there are cores."""
+    alone, store = MemoryStore(), MemoryStore()
+    environment = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "2")
+    with a_cluster(tmp_path, threads=4, workers=1, environment=environment) as own:
+        Dask(own.address).run(Foreign(), TASKS, store)
+    Local(1).run(Foreign(), TASKS, alone)
+    assert [store.get(task)["x"].tolist() for task in TASKS] == [alone.get(task)["x"].tolist() for task in TASKS]
+    assert max(store.get(task)["threads"].item() for task in TASKS) == 1
 
 
 def killed(cluster, whole, folder, whom, moments):

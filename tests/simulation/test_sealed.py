@@ -1,6 +1,7 @@
 """A stored draw is what was written, of the task and the run that it is read for, or it is drawn again."""
 
 import json
+import os
 import shutil
 import zipfile
 
@@ -138,6 +139,29 @@ def test_damaged_swapped_and_foreign_draws_are_drawn_again_and_counted(tmp_path,
     Local(workers).run(Numbers(), TASKS, store)
     assert all(equal(store.get(task), whole[task.id]) for task in TASKS)
     assert damaged == {task.id for task in TASKS[:4]}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names elsewhere")
+@pytest.mark.parametrize("name", ["test-000000.npz", "test-000000.failed.json"])
+@pytest.mark.parametrize("outcome", [{"x": np.arange(3)}, Failed("no luck")])
+def test_links_and_pipes_in_the_place_of_a_draw_are_replaced_themselves(tmp_path, name, outcome):
+    """In a directory that others can write, a link could lead to any file of ours, and a pipe has no end."""
+    (tmp_path / "draws").mkdir()
+    (tmp_path / "mine").write_text("precious")
+    store, task = FileStore(tmp_path / "draws"), Task(Whose.TEST, 0)
+    for make in (
+        lambda path: path.symlink_to(tmp_path / "mine"),
+        lambda path: path.symlink_to(tmp_path / "new"),
+        os.mkfifo,
+    ):
+        for left in (tmp_path / "draws").iterdir():
+            left.unlink()
+        make(tmp_path / "draws" / name)
+        assert not store.has(task)
+        store.put(task, outcome)
+        assert store.has(task) is isinstance(outcome, dict)
+        assert (tmp_path / "mine").read_text() == "precious"
+        assert not (tmp_path / "new").exists()
 
 
 def test_draws_of_a_version_without_seals_are_taken_only_where_all_were_without(tmp_path):

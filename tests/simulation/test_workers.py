@@ -47,6 +47,33 @@ class Always:
         return {"x": np.array(task.index)}
 
 
+class Forks:
+    """Leaves a process behind that holds all its files, and is killed."""
+
+    def __init__(self, folder):
+        self.folder = str(folder)
+
+    def play(self, task):
+        if task.index == 3 and not os.path.exists(f"{self.folder}/forked"):
+            child = os.fork()
+            if not child:
+                time.sleep(300)
+                os._exit(0)
+            with open(f"{self.folder}/forked", "w") as file:
+                file.write(str(child))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"x": np.array(task.index)}
+
+
+class Ends:
+    """Wants to end the process that it is in."""
+
+    def play(self, task):
+        if task.index < 3:
+            raise (SystemExit(0), GeneratorExit(), KeyboardInterrupt())[task.index]
+        return {"x": np.array(task.index)}
+
+
 class Unreadable:
     """Cannot be made again elsewhere."""
 
@@ -93,6 +120,31 @@ def test_a_task_that_kills_its_worker_each_time_fails_and_the_others_do_not():
     assert isinstance(store.get(TASKS[2]), Failed)
     assert f"{ATTEMPTS} times" in store.get(TASKS[2]).message
     assert [int(store.get(task)["x"]) for task in TASKS if task.index != 2] == [0, 1, *range(3, 12)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked elsewhere")
+def test_a_killed_worker_is_noticed_though_what_it_forked_lives_on(tmp_path):
+    store = MemoryStore()
+    try:
+        watched(lambda: Local(2).run(Forks(tmp_path), TASKS, store), 60)
+    finally:
+        os.kill(int((tmp_path / "forked").read_text()), signal.SIGKILL)
+    assert [int(store.get(task)["x"]) for task in TASKS] == list(range(12))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_generator_that_wants_to_end_the_process_has_failed(workers):
+    """Exit code 0, without a result, would tell a script that nothing was found."""
+    store, asked = (
+        MemoryStore(),
+        TASKS[:2] + TASKS[2 if workers > 1 else 3 :],
+    )  # in this process the interrupt is the user's
+    watched(lambda: Local(workers).run(Ends(), asked, store))
+    told = [store.get(task).message.partition(":")[0] for task in asked if isinstance(store.get(task), Failed)]
+    assert told == ["SystemExit", "GeneratorExit", "KeyboardInterrupt"][: 3 if workers > 1 else 2]
+    if workers == 1:
+        with pytest.raises(KeyboardInterrupt):
+            Local(1).run(Ends(), TASKS[2:3], store)
 
 
 def test_a_setting_that_workers_cannot_read_is_an_error_not_a_failed_draw():

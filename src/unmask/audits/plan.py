@@ -250,6 +250,13 @@ def code_in(plan: type[Plan], choices: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def files_of_code(plan: type[Plan], choices: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files whose classes these choices name, as they name them."""
+    from unmask.registry import files_named
+
+    return tuple(sorted({path for line in code_in(plan, choices) for path in files_named(line.partition(" = ")[2])}))
+
+
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 

@@ -34,10 +34,11 @@ class Job:
     draws: str  # the directory, as seen from the run directory
     group: bool = False
     versions: dict[str, str] = field(default_factory=dict)  # of what takes part in a draw, where the run was begun
+    code: dict[str, str] = field(default_factory=dict)  # digests of the files whose classes the plan names
 
     @classmethod
     def of(cls, verb: AuditVerb, plan: Plan, inputs: Mapping[str, Path], runner: Runner) -> Job:
-        from unmask.audits.plan import choices_of
+        from unmask.audits.plan import choices_of, files_of_code
 
         if runner.out is None or runner.draws is None:
             raise ParameterError("Others can work on a run only if it has a directory. Name one with --out.")
@@ -48,7 +49,8 @@ class Job:
         paths = {name: str(path.absolute()) for name, path in inputs.items()}
         digests = {name: digest_of_file(path) for name, path in inputs.items()}
         draws = os.path.relpath(runner.draws, runner.out)
-        return cls(verb.name, plain, paths, digests, draws, runner.group, that_change_numbers())
+        code = {path: digest_of_file(Path(path)) for path in files_of_code(type(plan), plain)}
+        return cls(verb.name, plain, paths, digests, draws, runner.group, that_change_numbers(), code)
 
     @classmethod
     def read(cls, directory: Path) -> Job:
@@ -71,7 +73,7 @@ class Job:
         return job
 
     def _check(self, path: Path) -> None:
-        maps = (self.inputs, self.digests, self.versions)
+        maps = (self.inputs, self.digests, self.versions, self.code)
         whole = isinstance(self.plan, dict) and all(isinstance(each, dict) for each in maps)
         texts = (
             [self.verb, self.draws, *(text for each in maps for pair in each.items() for text in pair)] if whole else []
@@ -83,6 +85,20 @@ class Job:
                 f"{shown(path)}: this machine would draw other numbers: it has {other}. Install what the run was begun with, or "
                 "begin it with what is installed here."
             )
+
+    def check_code(self) -> None:
+        """Files with classes that draw must be here, and hold the same code: another one draws other numbers."""
+        for path, digest in self.code.items():
+            if not os.path.isfile(path):
+                raise RunError(
+                    f"{shown(Path(path))}: there is no such file here, and this run draws with its code. Repeat this in a folder "
+                    "from where it lies at that path."
+                )
+            if digest_of_file(Path(path)) != digest:
+                raise RunError(
+                    f"{shown(Path(path))}: holds other code than where the run was begun (another digest), and would draw other "
+                    "numbers."
+                )
 
     def write(self, directory: Path | None) -> None:
         if directory is not None:

@@ -19,6 +19,7 @@ from unmask.cli.outputs import force, guarded, writes
 from unmask.cli.saying import safe_json, say
 from unmask.cli.watching import ProgressFile, watch
 from unmask.errors import InputError
+from unmask.files import let_group_in
 
 if TYPE_CHECKING:
     from unmask.audits.plan import Plan
@@ -121,7 +122,10 @@ class AuditVerb:
             command = click.get_current_context().command_path
             plans.write_plan(plan, write_plan, " ".join([command, *self._words()]))
             return
+        made = out is not None and not os.path.exists(out)
         check_out(out)
+        if out is not None and made and share_with_group:
+            let_group_in(out)
         hush = quiet or as_json
         executor = executor_for(cluster, workers, out, time_budget)
         runner = Runner.of(executor, out=out, pool=pool, time_budget=time_budget, say=silent if hush else say)

@@ -39,6 +39,7 @@ def run(
     if lead is None or not lead.draws:
         raise RunError(f"{directory / JOB}: there is no run of '{job.verb}' that others can work on.")
     trusting.check_trust(lead.plan, job.plan, directory / JOB, trusted=trust)
+    job.check_code()
     plan = lead.plan.of(job.plan)
     with watch("Reading", quiet=quiet):
         audit: Any = load_class(lead.audit)

@@ -60,7 +60,7 @@ def open_draws(
                 f"{shown(directory)}: no draws can be kept here ({problem.strerror}). Choose another place."
             ) from None
         told = json.dumps({**identity, SEALED: True}, indent=1)
-        write_atomically(path, told, private=True, group=is_for_group(directory), first=True)
+        write_atomically(path, told, private=True, group=is_for_group(directory), first=True, through_links=False)
     try:
         written = parse_json(read_text(path), str(path))
         known = {**(defaults or {}), **written}

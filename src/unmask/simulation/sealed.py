@@ -6,6 +6,7 @@ import functools
 import hashlib
 import io
 import json
+import os
 import zipfile
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -53,6 +54,8 @@ def seal(arrays: Arrays, identity: Identity) -> bytes:
 
 def unseal(path: Path, identity: Identity, names: Sequence[str] | None = None) -> Arrays | None:
     """The arrays of a file, or those of these `names`, each compared with its seal; None if there is no such file."""
+    if not os.path.isfile(path) and os.path.exists(path):  # a pipe would never end
+        raise DamagedError(f"{path}: is no file")
     try:
         source = path if names is not None else io.BytesIO(path.read_bytes())  # all of it is read
         with zipfile.ZipFile(source) as file:

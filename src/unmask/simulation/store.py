@@ -69,19 +69,22 @@ class FileStore:
     def put(self, task: Task, outcome: Arrays | Failed) -> None:
         if isinstance(outcome, Failed):
             text = json.dumps({"message": outcome.message})
-            write_atomically(self._failed(task), text, private=True, group=self.group)
+            self._write(self._failed(task), text)
             return
-        write_atomically(self._path(task), seal(outcome, self._identity(task)), private=True, group=self.group)
+        self._write(self._path(task), seal(outcome, self._identity(task)))
         if os.path.lexists(failed := self._failed(task)):
             with suppress(OSError):  # it counts for nothing now
                 os.unlink(failed)
+
+    def _write(self, path: Path, content: str | bytes) -> None:
+        write_atomically(path, content, private=True, group=self.group, through_links=False)
 
     def forget_failures(self, tasks: Sequence[Task]) -> None:
         """So that they are tried again, by whoever works here."""
         there = self.present()
         for task in tasks:
             if task.id in there:
-                with suppress(FileNotFoundError):
+                with suppress(OSError):
                     self._failed(task).unlink()
 
     def present(self) -> set[str]:
@@ -101,6 +104,8 @@ class FileStore:
 
 def _message(path: Path) -> str:
     """What a draw failed of; its file may be damaged too."""
+    if not os.path.isfile(path):  # a pipe would never end
+        return "unknown: its file cannot be read"
     try:
         plain = parse_json(read_text(path), str(path))
     except (InputError, FileNotFoundError):

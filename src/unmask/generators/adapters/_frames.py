@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -69,12 +70,21 @@ def seed_from(rng: np.random.Generator | None) -> int:
     return int(rng.integers(2**31))
 
 
+_STATE = threading.RLock()  # the global state of random, numpy and torch belongs to one thread at a time
+
+
 @contextmanager
 def global_seed(seed: int) -> Iterator[None]:
     """Seed the global state of random, numpy and (where loaded) torch, and put the old states back afterwards.
 
-    Foreign code draws from global state. What draws elsewhere (its own generator, a GPU) is out of reach.
+    Foreign code draws from global state. What draws elsewhere (its own generator, a GPU) is out of reach. Of several threads, as
+    a dask worker has them, one is served at a time: they would take each other's numbers.
     """
+    with _STATE:
+        yield from _seeded(seed)
+
+
+def _seeded(seed: int) -> Iterator[None]:
     torch = sys.modules.get("torch")
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     torch_before = torch.get_rng_state() if torch else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from unmask.generators.adapters._frames import (
     without_persons,
 )
 from unmask.generators.claim import Claim
-from unmask.registry import construct, load_class
+from unmask.registry import construct, load_class, source_of
 from unmask.tables.schema import Schema
 from unmask.tables.table import Table
 
@@ -41,7 +41,7 @@ def from_class(kind: Any, name: str, parameters: dict[str, Any]) -> Generator:
         return _own(kind, name, parameters)
     if not any(callable(getattr(kind, sampler, None)) for sampler in SAMPLERS):
         raise ParameterError(f"'{name}' has fit, but neither sample nor generate, so it is no generator.")
-    generator = Wrapped(name, settings_text(parameters, name))
+    generator = Wrapped(name, settings_text(parameters, name), source_of(name))
     _check_settings(kind, name, _with_seed(kind, parameters, 0)[0])
     return generator
 
@@ -75,6 +75,7 @@ class Wrapped:
 
     place: str  # module:Class
     parameters: str = "{}"  # of its constructor, as JSON
+    source: bytes | None = field(default=None, compare=False, repr=False)  # of its file, which others may not have
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", settings_text(self.parameters, self.place))
@@ -82,7 +83,7 @@ class Wrapped:
     def fit(self, table: Table, rng: np.random.Generator | None) -> WrappedModel:
         check_fits(table, self.place)
         seed, frame = seed_from(rng), without_persons(table).to_pandas()
-        kind = load_class(self.place)
+        kind = load_class(self.place, self.source)
         settings, seeded = _with_seed(kind, json.loads(self.parameters), seed)
         with global_seed(seed):
             with blamed(self.place, "construction"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,6 +32,10 @@ def need_torch(what: str) -> None:
         raise MissingExtraError(f'{what} needs torch. Install it: pip install "unmask[deep]"') from None
 
 
+_LOCK = threading.Lock()
+_usual: list[int] = []  # for each who is at work, how many threads there were: one number is for all
+
+
 @contextmanager
 def quiet_torch(rng: np.random.Generator) -> Iterator[torch.Generator]:
     """A random stream made from `rng`, and one thread as long as this lasts: the same seed gives the same bytes.
@@ -40,12 +45,16 @@ def quiet_torch(rng: np.random.Generator) -> Iterator[torch.Generator]:
     """
     import torch
 
-    threads = torch.get_num_threads()
+    with _LOCK:
+        _usual.append(_usual[0] if _usual else torch.get_num_threads())
     torch.set_num_threads(1)
     try:
         yield torch.Generator().manual_seed(int(rng.integers(2**63 - 1)))
     finally:
-        torch.set_num_threads(threads)
+        with _LOCK:
+            threads = _usual.pop()
+            if not _usual:  # else another thread of a dask worker is still at it
+                torch.set_num_threads(threads)
 
 
 def weights_of(network: torch.nn.Module) -> Weights:

@@ -32,10 +32,17 @@ def no_progress(done: int, total: int) -> None:
     """For callers who do not watch."""
 
 
-def attempt(setting: Setting, task: Task) -> Arrays | Failed:
-    """Play a task, with one thread of the libraries wherever this is; what a generator or attack raises is a recorded failure."""
+def attempt(setting: Setting, task: Task, *, interrupts: bool = False) -> Arrays | Failed:
+    """Play a task; whatever a generator or attack raises becomes a recorded failure, also that it wants to end the process.
+
+    `interrupts`: a KeyboardInterrupt too. Where users do not reach a process with theirs, it is the generator's.
+    """
     try:
-        with one_thread():
+        with one_thread():  # of libraries, wherever this is
             return setting.play(task)
-    except Exception as problem:  # noqa: BLE001 - foreign generators raise anything
+    except KeyboardInterrupt:
+        if not interrupts:
+            raise
+        return Failed("KeyboardInterrupt: raised by the generator")
+    except BaseException as problem:  # noqa: BLE001 - foreign generators raise anything
         return Failed(f"{type(problem).__name__}: {problem}")

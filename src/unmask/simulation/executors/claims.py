@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from unmask.errors import RunError
-from unmask.files import GROUP_FILE, HERE, OWNER_FILE, is_running, make_folder, shown
+from unmask.files import GROUP_FILE, HERE, OWNER_FILE, is_running, make_folder, set_rights, shown
 from unmask.simulation.task import Task
 
 BEAT = 5.0  # seconds between signs of life
@@ -101,7 +101,7 @@ class Claims:
             if not times:
                 return 0
             mine = path.with_name(f"{path.name}.{self.name}")
-            mine.write_text(f"{self.name} {times + 1}", encoding="utf-8")
+            self._write(mine, os.O_EXCL, times + 1)
             mine.replace(path)
             return times + 1
         return None
@@ -115,17 +115,21 @@ class Claims:
         except OSError:
             self._write(path, os.O_EXCL)
 
-    def _write(self, path: Path, flags: int) -> None:
+    def _write(self, path: Path, flags: int, times: int = 1) -> None:
         rights = GROUP_FILE if self.group else OWNER_FILE
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | flags, rights), "w", encoding="utf-8") as file:
-            file.write(f"{self.name} 1")
+            set_rights(path, rights)  # whatever the umask: what colleagues cannot read they would wait for
+            file.write(f"{self.name} {times}")
 
     def _begun(self, path: Path) -> int:
         """How often a task was begun by processes that are gone; 0 if the one that claims it lives."""
         try:
-            owner, _, times = path.read_text(encoding="utf-8", errors="replace").partition(" ")
-        except OSError:
+            text = path.read_text(encoding="utf-8", errors="replace") if os.path.isfile(path) else ""
+        except FileNotFoundError:
             return 0  # released just now
+        except OSError:
+            text = ""  # of somebody whose files cannot be read: what is seen of it must do
+        owner, _, times = text.partition(" ")
         if owner == self.name:  # a shared folder may say of what it has just made that it was there
             return 1
         # Nothing is in a file at the moment when it is made, and for ever if its maker was killed at that moment.
@@ -147,10 +151,13 @@ class Claims:
         Only a change tells that somebody is there, so that one who is seen for the first time has the whole lease.
         """
         try:
-            with open(path, "rb") as handle:  # opened: of a mere look a shared folder may tell what was a minute ago
+            # Opened, since of a mere look a shared folder may tell what was a minute ago.
+            with open(path, "rb", opener=_at_once) as handle:
                 touched = os.fstat(handle.fileno()).st_mtime_ns
-        except OSError:
+        except FileNotFoundError:
             return False
+        except OSError:
+            touched = _seen_from_outside(path)
         before, since = self._seen.get(path.name, (None, 0.0))
         if touched != before:
             long_gone = before is None and self._now() - touched / 1e9 > LONG_GONE
@@ -201,3 +208,15 @@ class Claims:
 
     def _path(self, task: Task) -> Path:
         return self.directory / f"{task.id}.claim"
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for the other end of what may be a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _seen_from_outside(path: Path) -> int:
+    """When a file was touched that cannot be opened; 0 if nothing tells."""
+    with suppress(OSError):
+        return os.stat(path).st_mtime_ns
+    return 0

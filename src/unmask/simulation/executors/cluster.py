@@ -176,4 +176,4 @@ _KEPT = _Kept()
 
 
 def _play(digest: str, content: bytes, task: Task, versions: dict[str, str]) -> Arrays | Failed:
-    return attempt(_KEPT.read(digest, content, versions), task)
+    return attempt(_KEPT.read(digest, content, versions), task, interrupts=True)

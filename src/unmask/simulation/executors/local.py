@@ -24,6 +24,7 @@ from unmask.threads import ONE_THREAD
 
 SHORT = 0.05  # seconds; tasks that take less wait in line at their worker, so that it is never idle
 AHEAD = 4  # that wait there
+LOOK = 2.0  # seconds without a word after which workers are looked at
 
 Take = Callable[[], Task | None]  # the next task, or None if there is nothing more to do now
 Keep = Callable[[Task, Arrays | Failed], None]
@@ -125,7 +126,9 @@ class _Crew:
             self._hand_out(lambda: again.popleft() if again else take(), ahead)
             if not any(worker.given for worker in self._workers):
                 return
-            worker, answer = self._heard.get()
+            worker, answer = self._hear()
+            if worker not in self._workers:
+                continue  # it was given up
             if answer is None:
                 self._workers.remove(worker)
                 worker.end()
@@ -137,6 +140,18 @@ class _Crew:
             worker.given.popleft()
             ahead = AHEAD if seconds < SHORT else 1
             keep(task, outcome)
+
+    def _hear(self) -> Heard:
+        """The next word of a worker, or that it is gone. Mostly its pipe says so; not if a process that its generator forked
+        lives on, which has the other end too.
+        """
+        gone: list[_Worker] = []
+        while True:
+            with suppress(queue.Empty):
+                return self._heard.get(timeout=LOOK)
+            if gone:  # at the last look already, and all that it said has been heard since
+                return gone[0], None
+            gone = [worker for worker in self._workers if worker.process.poll() is not None]
 
     @staticmethod
     def _is_lost(task: Task, lost: dict[str, int]) -> bool:

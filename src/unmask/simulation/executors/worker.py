@@ -14,6 +14,7 @@ import struct
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 SAFE_PATH = "PYTHONSAFEPATH"  # Python starts without the current directory on its path: data lie there, not code
@@ -65,7 +66,8 @@ def main() -> None:
         return
     while True:
         task = pickle.loads(frames.get())
-        send(target, played(setting, task))
+        with suppress(BrokenPipeError):  # the parent is gone; `_listen` knows
+            send(target, played(setting, task))
 
 
 def played(setting: Any, task: Any) -> bytes:
@@ -73,7 +75,7 @@ def played(setting: Any, task: Any) -> bytes:
     from unmask.simulation.executors import attempt
 
     began = time.monotonic()
-    outcome = attempt(setting, task)
+    outcome = attempt(setting, task, interrupts=True)
     return pickle.dumps((task, time.monotonic() - began, outcome), protocol=pickle.HIGHEST_PROTOCOL)
 
 
