@@ -229,9 +229,8 @@ def pair_counts(people: np.ndarray, rows: np.ndarray, pairs: tuple[tuple[int, in
         if cells > MOST_CELLS:  # hashed: two columns of which nearly everybody has a number of their own
             found[:, place] = count_keys(keys_of(people, ((first, second),)), keys_of(rows, ((first, second),)))[:, 0]
             continue
-        counts = np.zeros(cells, dtype=np.uint32)
-        _count_cells(offered[first], offered[second], width, counts)
-        counts = counts.reshape(-1, width)
+        counts = np.zeros((cells // width, width), dtype=np.uint32)
+        _count_cells(offered[first], offered[second], width, counts.reshape(-1))
         counts[-1], counts[:, -1] = 0, 0  # of those who lack a value, or have one that nobody has
         found[:, place] = counts[asked[first], asked[second]]
     return found

@@ -56,8 +56,8 @@ def standing(
     parts += _pairs(compared, exact)
     if wide := [place for place in people.schema.numeric if is_wide(people.schema.columns[place])]:
         rough = ExactValues(everybody, digits=ROUGH)
-        coded = [CodedRows(rough, rows.table, like=rows, differing=tuple(wide)) for rows in (published, known)]
-        roughly = Agreements.of(rough.codes[:count], *coded, own, fully=0)
+        coded, others = (CodedRows(rough, rows.table, like=rows, differing=tuple(wide)) for rows in (published, known))
+        roughly = Agreements.of(rough.codes[:count], coded, others, own, fully=0)
         parts.append(("linkage, rough", roughly.links.weights))
         names = tuple(people.schema.names[place] for place in wide)
         parts += _value_numbers(roughly.shared.only(wide), names, "rough")
