@@ -133,7 +133,7 @@ def command_seconds(file: Path, targets: int) -> float:
 
 def command_times(population: Table) -> None:
     """The same job as users start it, against TAPAS as recorded and as this machine would run it."""
-    pace = foreign_forests(population) / TAPAS_FORESTS
+    pace = min(foreign_forests(population) for _ in range(3)) / TAPAS_FORESTS  # the least, as of the command
     print(
         f"  scikit-learn's forests of one target: {pace * TAPAS_FORESTS:.2f} s now, {TAPAS_FORESTS} s when TAPAS was recorded,\n"
         f"  so that TAPAS would take about {', '.join(f'{pace * TAPAS[n][0]:.0f} s for {n}' for n in COMMAND)} here"
@@ -143,12 +143,17 @@ def command_times(population: Table) -> None:
         write_csv(population, file)
         for targets, share in COMMAND.items():
             seconds, peer = command_seconds(file, targets), TAPAS[targets][0]
+            recorded, here = (_verdict(seconds, most / share) for most in (peer, pace * peer))
             line(
                 f"as a command, {targets} target{'s' * (targets > 1)}: {seconds:.2f} s",
                 seconds,
-                bar=f"{'met' if seconds <= peer / share else 'MISSED'}: at most 1/{share} of TAPAS",
+                bar=f"at most 1/{share} of TAPAS: {recorded} as recorded, {here} at this pace",
                 against=f"TAPAS takes {peer / seconds:.0f} x as long as recorded, {pace * peer / seconds:.0f} x at this pace",
             )
+
+
+def _verdict(seconds: float, most: float) -> str:
+    return "met" if seconds <= most else "MISSED"
 
 
 def job_times(population: Table) -> None:
