@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info
 
 from tests.dask_cluster import PATIENCE, a_cluster
 from unmask import versions
-from unmask.errors import RunError
+from unmask.errors import ParameterError, RunError
 from unmask.generators.adapters._frames import global_seed
 from unmask.simulation.executors.cluster import Dask
 from unmask.simulation.executors.local import Local
@@ -193,6 +193,14 @@ def test_a_cluster_that_is_not_there_is_an_error_and_nothing_is_lost(tmp_path):
     with pytest.raises(RunError, match="same command continues"):
         Dask("tcp://127.0.0.1:9", give_up=1.0).run(Slow(), TASKS[:4], store)
     assert store.has(TASKS[0])
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:8786", "tcp://127.0.0.1", "tcp://127.0.0.1:port", "tls://127.0.0.1:8786"]
+)
+def test_what_is_no_address_is_an_error_of_the_user(address):
+    with pytest.raises(ParameterError, match="tcp://HOST:8786"):
+        Dask(address).run(Slow(), TASKS, MemoryStore())
 
 
 def test_a_cluster_whose_workers_are_gone_for_good_is_an_error(tmp_path):

@@ -80,7 +80,14 @@ class Dask:
             raise ParameterError(
                 "No scheduler is configured for dask. Set DASK_SCHEDULER_ADDRESS, or name it: --cluster tcp://HOST:8786."
             )
-        return Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call]
+        try:
+            return Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call]
+        except LOST:
+            raise
+        except Exception as problem:  # not the cluster's: no such scheme, no library for it, no certificates
+            raise ParameterError(
+                f"No cluster can be reached by '{address}' ({type(problem).__name__}: {problem}). Write it as tcp://HOST:8786."
+            ) from problem
 
 
 @dataclass
