@@ -30,7 +30,10 @@ from unmask.stats.results import Estimate
 from unmask.tables.schema import Schema, quoted
 from unmask.tables.table import Table
 
-MOST_ROWS = 100_000  # of any table that are asked: every one is sorted by every column
+MOST_ROWS = 100_000  # of a table that are asked: every one is sorted by every column
+MOST_COMPARED = (
+    1_000_000  # real rows, where the holdout has as many: so that no more people are left out than it leaves out
+)
 ROUNDS = 20  # how many times as many draws as attempts before the attacker gives up
 
 
@@ -75,8 +78,9 @@ def singling_out(
     check_tables(real, synthetic, holdout=holdout, reference=reference, attempts=attempts)
     if mode not in list(Mode):
         raise ParameterError(f"mode is '{mode}'; choose one of {quoted(Mode)}.")
-    if len(real) > MOST_ROWS or len(synthetic) > MOST_ROWS:
-        rows, published = _some(real, MOST_ROWS, rng), _some(synthetic, MOST_ROWS, rng)
+    most = max(MOST_ROWS, 0 if holdout is None else min(MOST_COMPARED, len(holdout)))
+    if len(real) > most or len(synthetic) > MOST_ROWS:
+        rows, published = _some(real, most, rng), _some(synthetic, MOST_ROWS, rng)
         source = reference or holdout
         if source is not None and len(source) > MOST_ROWS:  # the baseline draws some thousand values from it
             reference = source.take(_some(source, MOST_ROWS, rng))
