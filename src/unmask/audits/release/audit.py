@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unmask.audits.part import Part, RecordColumn, of_everybody, together
+from unmask.audits.part import Part, RecordColumn, SomePeople, of_everybody, together
 from unmask.audits.plan import takes
 from unmask.audits.release.aligned import ALIGNED
 from unmask.audits.release.case import HOW_TO_GET_A_HOLDOUT, Case, ReleasePart
@@ -251,16 +251,22 @@ def _most_exposed(columns: Sequence[tuple[str, RecordColumn]], rows: int, most: 
     found = np.sort(np.concatenate([*certain, left[:most]])).astype(np.int64)
     for _, column in reversed(columns):
         if (values := _decisive(column)) is not None:
-            found = found[np.argsort(-values[found].astype(np.float64), kind="stable")]
+            # Numbers of one or two bytes are sorted by counting.
+            falling = -values[found].astype(np.int16 if values.dtype.itemsize == 1 else np.float64)
+            found = found[np.argsort(falling, kind="stable")]
     return found
 
 
 def _decisive(column: RecordColumn) -> np.ndarray | None:
     """Numbers, -1 where there is none; None of texts, which order nobody."""
+    if isinstance(column, SomePeople) and column.values.dtype.kind == "b":
+        found = np.full(column.size, -1, dtype=np.int8)
+        found[column.rows] = column.values
+        return found
     values = of_everybody(column)
     if values.dtype.kind not in "biuf":
         return None
-    return np.nan_to_num(values, nan=-1.0) if values.dtype.kind == "f" else values
+    return np.where(np.isnan(values), -1.0, values) if values.dtype.kind == "f" else values
 
 
 def _cells(values: np.ndarray) -> list[Cell]:

@@ -127,8 +127,7 @@ def _sorted_rows(rows: np.ndarray, known: tuple[np.ndarray, ...]) -> SortedRows:
     for place, each in enumerate(known):
         plain[place, : len(rows)] = _renumbered(rows[:, place], each)
     columns = np.empty((width, width, padded + TOGETHER), dtype=np.uint16)
-    order = np.empty((width, padded + TOGETHER), dtype=np.int64)
-    columns[:, :, len(rows) :], order[:, len(rows) :] = OTHER, -1
+    order = np.empty((width, padded), dtype=np.int64)
     _sort_by_each(plain, len(rows), columns, order, starts)
     return SortedRows(columns, order, starts, len(rows))
 
@@ -175,9 +174,11 @@ def _sort_by_each(plain, count, columns, order, starts):
         for code in range(last + 1, 0, -1):  # each begin has moved to its end: the begin of the next
             begin[code] = begin[code - 1]
         begin[0] = 0
+        listed = begin[last]  # rows behind them are in no list
         for column in range(plain.shape[0]):
-            for place in range(count):
+            for place in range(listed):
                 columns[by, column, place] = plain[column, order[by, place]]
+            columns[by, column, listed : listed + TOGETHER] = OTHER  # lists are read up to a multiple of TOGETHER
 
 
 @inner()
