@@ -52,7 +52,10 @@ def test_attacks_take_fewer_people_where_there_are_more_rows():
     entry = scoring.ATTACKS["closest-record"]
     assert entry.most(5_000, 39_032) > 39_032
     assert [entry.most(5_000, rows) for rows in (100_000, 1_000_000, 10_000_000)] == [16_000, 1_600, 160]
-    assert entry.most(5_000, 10**9) == round(scoring.FEWEST * 5_000)
+    assert entry.most(5_000, 10**9) == 0
+    assert [each.name for each in scoring.left_out(5_000, 1_000_000)] == ["gen-lra"]
+    assert not scoring.left_out(5_000, 400_000)
+    assert "fewer than 100 people" in scoring.left_out(5_000, 10**9)[0].reason
     usual = {name: each.most(5_000, 10_000) for name, each in scoring.ATTACKS.items()}
     assert usual["local-neighbourhood"] == 5_000
     assert usual["gen-lra"] == 1_000

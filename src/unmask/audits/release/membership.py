@@ -14,7 +14,7 @@ from unmask.audits.release.exposure import of_names
 from unmask.audits.release.leading.crowd import FEWEST, LINKED, MOST_OTHERS, Crowd
 from unmask.audits.release.leading.judging import LEARNT, LEARNT_NAME, LINKAGE, led
 from unmask.audits.release.leading.naming import named
-from unmask.audits.release.scoring import ATTACKS, judge_scores, rows_left_out
+from unmask.audits.release.scoring import ATTACKS, judge_scores, left_out, rows_left_out
 from unmask.audits.release.tables import Release
 from unmask.audits.score_charts import roc_series, score_histograms
 from unmask.metrics.legal import value_text
@@ -57,9 +57,9 @@ def membership_part(case: Case) -> Part:
         series.append(roc_series(one.finding.name, one.members, one.others))
         series += score_histograms(one.finding.name, {"in the data": one.members, "holdout": one.others})
     findings, naming = [one.finding for one in judged], None
-    refused: tuple[NotTested, ...] = ()
+    refused = left_out(case.plan.people, len(case.release.synthetic))
     if case.crowd is None:
-        refused = (_too_few(case),)
+        refused = (_too_few(case), *refused)
     else:
         listing = named(case.crowd, rate=case.plan.people_rate, seed=case.plan.seed)
         naming = _naming(case, case.crowd, listing)

@@ -17,6 +17,7 @@ from unmask.attacks.closest_record import ClosestRecord
 from unmask.attacks.density_ratio import DensityRatio
 from unmask.attacks.gen_lra import GenLra
 from unmask.attacks.local_neighbourhood import LocalNeighbourhood
+from unmask.results.result import NotTested
 from unmask.stats.outcomes import MembershipOutcome, best_threshold, judge_membership
 from unmask.stream import stream
 from unmask.tables.table import Table, concatenate
@@ -41,9 +42,11 @@ class ReleaseEntry:
     word: str = "score"  # of its random stream
 
     def most(self, people: int, published: int) -> int:
-        """People on each side: all that the pairs allow, and at least a few."""
+        """People on each side: all that the pairs allow; nobody where they allow so few that nothing could be seen."""
         looked_at = max(1, min(self.rows, published))
-        return max(1, round(min(self.people * people, max(FEWEST * people, self.pairs / looked_at))))
+        if self.pairs / looked_at < FEWEST * people:
+            return 0
+        return max(1, round(min(self.people * people, self.pairs / looked_at)))
 
     def cut(self, published: Table, rng: np.random.Generator) -> Table:
         """The published rows that are looked at: all, or so many drawn at random."""
@@ -52,13 +55,13 @@ class ReleaseEntry:
         return published.take(np.sort(rng.choice(len(published), int(self.rows), replace=False)))
 
 
-FEWEST = 0.02  # of the people whom the plan asks for, however large the release is
+FEWEST = 0.02  # of the people whom the plan asks for: an attack that could look at fewer is left out
 ATTACKS = {
     "closest-record": ReleaseEntry(ClosestRecord(), 200, 0.2e-9, pairs=1.6e9),
     "closest-record:metric=hamming": ReleaseEntry(ClosestRecord(metric="hamming"), 200, 0.15e-9, pairs=1.6e9),
     "local-neighbourhood": ReleaseEntry(LocalNeighbourhood(), 1, 1.6e-9, pairs=2e8, rows=100_000),
     "density-ratio:kind=bayesnet": ReleaseEntry(DensityRatio(kind="bayesnet"), 4),
-    "gen-lra": ReleaseEntry(GenLra(), 0.2, 5e-9, pairs=1e8),
+    "gen-lra": ReleaseEntry(GenLra(), 0.2, 5e-9, pairs=5e7),
     "classifier": ReleaseEntry(Classifier(), 4, word="fit"),
 }
 
@@ -103,6 +106,8 @@ def sides_of(real: Table, holdout: Table, seed: int) -> Sides:
 def score_all(sides: Sides, synthetic: Table, seed: int, *, people: int) -> Iterator[Scores]:
     """Every attack on both sides; dear ones on a random part of each."""
     for name, entry in ATTACKS.items():
+        if not entry.most(people, len(synthetic)):
+            continue
         part = _part(sides, entry.most(people, len(synthetic)), stream(seed, "part", name))
         looked_at = entry.cut(synthetic, stream(seed, "published", name))
         # One stream for both sides: a random part of the reference is the same for members and controls.
@@ -119,6 +124,16 @@ def rows_left_out(published: int) -> tuple[str, ...]:
         for name, entry in ATTACKS.items()
         if published > entry.rows
     )
+
+
+def left_out(people: int, published: int) -> tuple[NotTested, ...]:
+    """The attacks for which there are too many published rows."""
+    reason = (
+        f"among {published:,} published rows it could look at fewer than {round(FEWEST * people):,} people on a side in "
+        "reasonable time, which would show nothing"
+    )
+    rest = "the learnt auditor and linkage weights compare people with all published rows; on a part of the release it is tested"
+    return tuple(NotTested(name, reason, rest) for name, entry in ATTACKS.items() if not entry.most(people, published))
 
 
 def _scores(attack: ReleaseAttack, sides: Sides, synthetic: Table, rng: np.random.Generator) -> np.ndarray:

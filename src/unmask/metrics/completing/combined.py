@@ -27,7 +27,7 @@ from unmask.tables.table import Table, concatenate
 
 MATCHES, TREES, NETWORK, COMBINED = "matches", "trees", "network", "combined"
 MOST_HIDDEN_ROWS = 1_000  # rows of the release whose columns are hidden
-MOST_NETWORK_ROWS = 200_000
+MOST_NETWORK_ROWS = 100_000
 PRIOR = 3.0  # strength of equal weights, in rows
 CERTAIN = 1.0  # standard errors by which too many people are equal to one row: a guess, no finding
 BELIEVED = 0.95  # how far a match is believed that no hidden row has
