@@ -252,8 +252,8 @@ def _most_exposed(columns: Sequence[tuple[str, RecordColumn]], rows: int, most: 
     for _, column in reversed(columns):
         if (values := _decisive(column)) is not None:
             # Numbers of one or two bytes are sorted by counting.
-            falling = -values[found].astype(np.int16 if values.dtype.itemsize == 1 else np.float64)
-            found = found[np.argsort(falling, kind="stable")]
+            rising = values[found].astype(np.int16 if values.dtype.itemsize == 1 else np.float64)
+            found = found[np.argsort(np.negative(rising), kind="stable")]
     return found
 
 
