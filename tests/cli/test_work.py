@@ -216,6 +216,10 @@ def test_other_code_is_refused(folder, tmp_path):
     assert "other code" in here(*work, "--trust", folder=tmp_path, code=2)
     here(*work, "--trust", folder=folder)
     assert drawn(tmp_path / "run") == 16
+    (folder / "mine.py").write_text(text + "# other\n")
+    assert "mine.py has changed since" in here(*named, folder=folder, code=2), "draws of two versions are never mixed"
+    (folder / "mine.py").write_text(text)
+    here(*named, folder=folder)
 
 
 def test_other_files_and_damaged_jobs_are_refused(folder, tmp_path):

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from unmask.errors import InputError, RunError
-from unmask.files import is_for_group, make_folder, parse_json, read_text, shown, sweep, write_atomically
+from unmask.files import (
+    digest_of_file,
+    is_for_group,
+    make_folder,
+    parse_json,
+    read_text,
+    shown,
+    sweep,
+    write_atomically,
+)
+from unmask.registry import files_named
 from unmask.simulation.sealed import digest_of
 from unmask.simulation.store import FileStore, MemoryStore, Store
 
 DRAWS = "draws"
+CODE = "code"  # in plan.json: digests of the files whose classes draw
 SEALED = "sealed"  # in plan.json of a directory whose draws all have a seal
 
 
@@ -51,6 +62,8 @@ def open_draws(
     """
     if directory is None:
         return MemoryStore()
+    code = _code_of(identity)
+    identity = {**identity, **({CODE: code} if code else {})}
     path = directory / "plan.json"
     if not os.path.exists(path):
         try:
@@ -63,12 +76,18 @@ def open_draws(
         write_atomically(path, told, private=True, group=is_for_group(directory), first=True, through_links=False)
     try:
         written = parse_json(read_text(path), str(path))
-        known = {**(defaults or {}), **written}
+        known = {CODE: code, **(defaults or {}), **written}
     except (InputError, TypeError):
         raise RunError(
             f"{path}: damaged, so it cannot be told which run these draws belong to. Remove {directory}."
         ) from None
     for name, mine in identity.items():
+        if name == CODE and known[CODE] != code:
+            files = ", ".join(shown(Path(each)) for each in code)
+            raise RunError(
+                f"{shown(directory)}: this directory holds draws of other code: {files} has changed since.\n"
+                "Choose another directory, or remove this one."
+            )
         if known.get(name) != mine:
             raise RunError(
                 f"{directory}: this directory holds draws of another run: {name} was {known.get(name)!r}, now it is {mine!r}.\n"
@@ -82,3 +101,18 @@ def open_draws(
         group=is_for_group(directory),
         damaged=set() if damaged is None else damaged,
     )
+
+
+def _code_of(identity: Mapping[str, Any]) -> dict[str, str]:
+    """The files of classes that an identity names (`./file.py:Class`), by their content: changed code draws other numbers."""
+    paths = sorted({path for value in identity.values() for path in _files_in(value) if os.path.isfile(path)})
+    return {path: digest_of_file(Path(path)) for path in paths}
+
+
+def _files_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from files_named(value)
+    elif isinstance(value, Mapping):
+        yield from (path for each in value.values() for path in _files_in(each))
+    elif isinstance(value, list | tuple):
+        yield from (path for each in value for path in _files_in(each))
