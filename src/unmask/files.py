@@ -104,9 +104,9 @@ def _replace(target: Path, data: bytes, *, rights: int | None, lasting: bool, fi
             set_rights(scratch, rights)
         elif target.exists():
             set_rights(scratch, stat.S_IMODE(target.stat().st_mode))
-        left = first and _is_named(scratch, target)
-        if not left:
+        if not (first and _is_named(scratch, target)):
             os.replace(scratch, target)
+            left = False
         if lasting:
             _keep_names(target.parent)
     finally:

@@ -20,6 +20,13 @@ def leftovers(directory):
     ]
 
 
+def test_nothing_is_left_where_a_file_cannot_get_its_name(tmp_path):
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(RunError, match="cannot be written"):
+        write_atomically(tmp_path / "taken", "text")
+    assert not leftovers(tmp_path)
+
+
 @pytest.mark.parametrize("options", [(), ("--cluster", "shared")], ids=["local", "shared"])
 def test_a_disk_that_is_full_keeps_what_is_drawn(folder, monkeypatch, options):  # noqa: F811
     out = folder / "-".join(["full", *options])

@@ -18,6 +18,7 @@ import numpy as np
 from unmask.simulation.task import Arrays
 
 SEAL = "seal.json"  # beside the arrays: numpy reads the file as any other
+MOST_AT_ONCE = 2**28  # bytes of a draw that are read at once
 PLAIN = b"\x93NUMPY\x01\x00"  # how an array in a file begins, but for types of many fields
 
 
@@ -57,7 +58,8 @@ def unseal(path: Path, identity: Identity, names: Sequence[str] | None = None) -
     if not os.path.isfile(path) and os.path.exists(path):  # a pipe would never end
         raise DamagedError(f"{path}: is no file")
     try:
-        source = path if names is not None else io.BytesIO(path.read_bytes())  # all of it is read
+        at_once = names is None and path.stat().st_size <= MOST_AT_ONCE  # all of it is read
+        source = io.BytesIO(path.read_bytes()) if at_once else path
         with zipfile.ZipFile(source) as file:
             held = {member.removesuffix(".npy"): member for member in file.namelist()}
             told = _seal_of(file, held.keys(), identity)
