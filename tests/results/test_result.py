@@ -1,5 +1,6 @@
 import json
 import math
+import os
 
 import pytest
 
@@ -144,8 +145,6 @@ def test_directories_without_a_result_are_refused(tmp_path):
 
 
 def test_a_crash_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
-    from pathlib import Path
-
     from unmask.files import write_atomically
 
     write_atomically(tmp_path / "a.txt", "old")
@@ -153,7 +152,7 @@ def test_a_crash_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(RunError, match="No space left"):
         write_atomically(tmp_path / "a.txt", "new")
     assert (tmp_path / "a.txt").read_text() == "old"
