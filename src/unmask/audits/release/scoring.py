@@ -59,7 +59,7 @@ FEWEST = 0.02  # of the people whom the plan asks for: an attack that could look
 ATTACKS = {
     "closest-record": ReleaseEntry(ClosestRecord(), 200, 0.2e-9, pairs=1.6e9),
     "closest-record:metric=hamming": ReleaseEntry(ClosestRecord(metric="hamming"), 200, 0.15e-9, pairs=1.6e9),
-    "local-neighbourhood": ReleaseEntry(LocalNeighbourhood(), 1, 1.6e-9, pairs=2e8, rows=100_000),
+    "local-neighbourhood": ReleaseEntry(LocalNeighbourhood(), 1, 1.6e-9, pairs=1.25e8, rows=50_000),
     "density-ratio:kind=bayesnet": ReleaseEntry(DensityRatio(kind="bayesnet"), 4),
     "gen-lra": ReleaseEntry(GenLra(), 0.2, 5e-9, pairs=5e7),
     "classifier": ReleaseEntry(Classifier(), 4, word="fit"),

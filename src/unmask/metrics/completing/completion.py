@@ -32,7 +32,7 @@ from unmask.tables.table import Table, concatenate
 from unmask.tables.units import one_row_each
 
 MOST_COLUMNS = 30  # that are known, and that are completed
-MOST_PAIRS = 5_000_000_000  # of people and published rows: some seconds
+MOST_PAIRS = 4_000_000_000  # of people and published rows: some seconds
 MOST_CELLS = 4_000_000  # of people and values of hidden columns, on a side: some hundred megabytes in all
 FEWEST = 500  # people on either side who are attacked however large the release is
 PLANTED = 0.1  # of the published rows
