@@ -55,6 +55,8 @@ def test_attacks_take_fewer_people_where_there_are_more_rows():
     assert entry.most(5_000, 10**9) == 0
     assert [each.name for each in scoring.left_out(5_000, 1_000_000)] == ["gen-lra"]
     assert not scoring.left_out(5_000, 400_000)
+    assert not scoring.left_out(20_000, 400_000), "whoever asks for more people loses no attack"
+    assert scoring.ATTACKS["gen-lra"].most(50, 1_000_000) == 10, "few are looked at where few are asked for"
     assert "fewer than 100 people" in scoring.left_out(5_000, 10**9)[0].reason
     usual = {name: each.most(5_000, 10_000) for name, each in scoring.ATTACKS.items()}
     assert usual["local-neighbourhood"] == 5_000

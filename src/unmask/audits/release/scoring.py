@@ -43,10 +43,8 @@ class ReleaseEntry:
 
     def most(self, people: int, published: int) -> int:
         """People on each side: all that the pairs allow; nobody where they allow so few that nothing could be seen."""
-        looked_at = max(1, min(self.rows, published))
-        if self.pairs / looked_at < FEWEST * people:
-            return 0
-        return max(1, round(min(self.people * people, self.pairs / looked_at)))
+        wanted, allowed = self.people * people, self.pairs / max(1, min(self.rows, published))
+        return 0 if allowed < min(FEWEST, wanted) else max(1, round(min(wanted, allowed)))
 
     def cut(self, published: Table, rng: np.random.Generator) -> Table:
         """The published rows that are looked at: all, or so many drawn at random."""
@@ -55,7 +53,7 @@ class ReleaseEntry:
         return published.take(np.sort(rng.choice(len(published), int(self.rows), replace=False)))
 
 
-FEWEST = 0.02  # of the people whom the plan asks for: an attack that could look at fewer is left out
+FEWEST = 100  # people on a side, if as many are asked for: an attack that could look at fewer is left out
 ATTACKS = {
     "closest-record": ReleaseEntry(ClosestRecord(), 200, 0.2e-9, pairs=1.6e9),
     "closest-record:metric=hamming": ReleaseEntry(ClosestRecord(metric="hamming"), 200, 0.15e-9, pairs=1.6e9),
@@ -129,7 +127,7 @@ def rows_left_out(published: int) -> tuple[str, ...]:
 def left_out(people: int, published: int) -> tuple[NotTested, ...]:
     """The attacks for which there are too many published rows."""
     reason = (
-        f"among {published:,} published rows it could look at fewer than {round(FEWEST * people):,} people on a side in "
+        f"among {published:,} published rows it could look at fewer than {FEWEST} people on a side in "
         "reasonable time, which would show nothing"
     )
     rest = "the learnt auditor and linkage weights compare people with all published rows; on a part of the release it is tested"
